@@ -19,7 +19,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
-#include "results/report/beside/result_history.h"
+#include "results/report/beside/beside.h"
 #include "results/report/notes/notes.h"
 
 #define NUMBER_MAX 10000u /* results of one workload, machine and second */

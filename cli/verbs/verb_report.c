@@ -16,7 +16,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
-#include "results/report/beside/result_history.h"
+#include "results/report/beside/beside.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"

@@ -5,7 +5,7 @@
 #include "footprint/base/support.h"
 #include "harness.h"
 #include "results/measure/result/result.h"
-#include "results/report/beside/result_history.h"
+#include "results/report/beside/beside.h"
 #include "unit/typed.h"
 
 /* A day's result; what is 0 or NULL is as in NORMAL. */

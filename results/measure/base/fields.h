@@ -209,7 +209,6 @@ void res_texts_release(struct res_texts *texts);
 void res_described_release(const struct res_described *described, void *owner);
 
 /* ---- rest.c: what no row names.
- *
  * res_described_rest - those members of an object. A new reference.
  * res_described_text - the text of a JSON object without them, for what is read and not written again: they are most of a result.
  * Of them only the end is looked for. Instead of a long list of counts that a row names it has the number of that list.

@@ -37,7 +37,6 @@ bool res_life_covers(const struct res_life *life, double time_ns);
 bool res_lives_last(const struct res_life *lives, size_t count, const struct res_life *life);
 
 /* ---- lives.c: names for people of workloads that stand side by side, made different where the workloads are.
- *
  * What tells workloads apart is the key of label and digest, never a name: a thousand hosts that record one service all call its
  * workload the same. */
 

@@ -27,7 +27,6 @@
 #include <stddef.h>
 
 /* ---- library.c: what a shared library is, without loading it into this process.
- *
  * The allocator is loaded by a child that is thrown away: an allocator's constructor may start threads, read the
  * environment, or replace what this process uses. */
 
@@ -55,7 +54,6 @@ bool res_is_c_library(const char *path);
 int res_library_answer(const char *name);
 
 /* ---- library.c: which build of a library it was: two files may have one name and version, and not be the same.
- *
  *   id      the build id that the linker wrote into the file (an ELF note), in hexadecimal
  *   digest  XXH3, 128 bits, of the whole file, as xxh128sum(1) prints it
  *
@@ -88,7 +86,6 @@ struct res_candidate;
 struct res_registry;
 
 /* ---- variables.c: a candidate's settings: as variables of its environment, or by the allocator's own names for them.
- *
  *   setting    `narenas`, `arena_max`, `release_rate`, `DECOMMIT_DELAY`: what the allocator calls it. Where it goes
  *              depends on the candidate's `proof`: jemalloc MALLOC_CONF, glibc GLIBC_TUNABLES, mimalloc MIMALLOC_NAME,
  *              tcmalloc TCMALLOC_NAME. A name of capitals is a variable itself, of any allocator

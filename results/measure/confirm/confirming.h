@@ -99,7 +99,6 @@ enum res_real_state res_confirm_command_as_it_is(const struct res_confirm_comman
 struct res_confirm_runner res_confirm_command_runner(struct res_confirm_command *command);
 
 /* ---- confirm_service.c: a service as what is confirmed: each run starts it, loads it, reads what it took and stops it.
- *
  *   start  what starts it: it runs under the candidate, in a process group of its own
  *   ready  tried again and again until it succeeds; without one the load itself is, from when the tree first rests
  *   load   what gives it work; neither this nor ready nor stop run under the candidate

@@ -133,7 +133,6 @@ struct res_start_cost res_start_costs_of(const struct res_start_samples *own,
                                          const struct res_start_samples *base);
 
 /* ---- halving.c: the few of many candidates that are worth measuring well: successive halving.
- *
  *   stage    one experiment of a few rounds over the candidates that are left, the baseline among them; what fails in it is out
  *   score    of a candidate in a stage: its time and its peak over the baseline's, 1 being as much; NAN: not known
  *   keep     the better half goes on to a stage of twice as many rounds. Half of those are the best in time, half the best in
@@ -164,7 +163,6 @@ struct res_score {
 size_t res_halving_keep(const struct res_score *scores, size_t count, size_t keep, bool *ret_kept);
 
 /* ---- trial_runs.c: how long an experiment goes on: a number of rounds, until the intervals are narrow, or until its time is spent.
- *
  *   width   of an interval of a ratio: its high end less its low end, as a share of the ratio
  *
  * Rounds are added until a difference of the size asked for is either shown or excluded: until each width is no more than that, so that one as large

@@ -28,7 +28,6 @@ void res_result_judge(struct res_result *result);
 void res_workload_judge(struct res_result_workload *workload);
 
 /* ---- metric.c: percentiles of single calls, medians over the latency passes, which have them.
- *
  * Net of the clock's cost, not of the floor's latency: percentiles of two distributions cannot be subtracted. `max_ns` is the largest of all.
  * Against the baseline's they are judged with the others (figures.h). */
 
@@ -42,7 +41,6 @@ struct res_latency_figures *res_latency_read(const json_t *passes, const char *f
 void res_latency_measure(struct res_result_entry *entry, const struct res_result_entry *floor);
 
 /* ---- metric.c: the figures of a result (result.h) that can be compared and budgeted, as samples, and the logarithms of their ratios.
- *
  *   metric    a figure that every run of a pass has; less of it is better
  *   series    the samples of a metric of one entry, one for each run, in the order of the rounds
  *   pass      runs that a metric is taken of: the rounds (runs[]); for resident memory the memory passes
@@ -159,7 +157,6 @@ double res_ratio_of(double other, double base);
 size_t res_series_rounds_needed(const struct res_series *series);
 
 /* ---- recorded_program.c: what is known of the program that was recorded.
- *
  *   rests     was running or killed when its recording ended; or paused, with as much in memory as at its end: more than a tenth of
  *             its peak, or less of a program that waits. A program that just computes is never at rest
  *   trust     the recorded process is what a replay is held against. More page faults than the whole process had, a larger heap
@@ -235,7 +232,6 @@ char *res_doubt_of_memory(const struct res_result_workload *workload,
                           const struct res_result_entry *recorded);
 
 /* ---- verdict.c: what the figures of a workload mean for the program that was recorded.
- *
  *   share     what part of the whole process a figure is, on the allocator that it was recorded on: time in calls of its CPU time (never of
  *             wall time), heap of its resident memory at the peak. Below RES_SAVING_WORTH nothing can pay, whatever the noise. What
  *             was there before the recording began has no share

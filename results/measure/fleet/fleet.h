@@ -107,7 +107,6 @@ struct res_logarithm res_block_figure(const struct res_fleet_block *block, size_
                                       int of);
 
 /* ---- fleet_candidates.c: from the hosts of a fleet to what they say of each candidate.
- *
  *   common figures  of hosts whose figures are trusted, of what the fleet's are of, and with a share
  *   a verdict       needs an interval, of which the least difference counts (statistics.h), and survives the number of comparisons: Holm over
  *                   candidates, and over hosts and candidates
@@ -129,7 +128,6 @@ const struct res_fleet_difference *res_fleet_used(const struct res_fleet *fleet,
                                                   bool memory);
 
 /* ---- fleet_files.c: a fleet is a directory of results: each file is read, reduced to what the fleet keeps (fleet_blocks.c), and released.
- *
  *   files     *.json and *.json.zst of a directory, or single ones; regular files, in the order of their names. Nothing that a result
  *             names is opened
  *   threads   several read; what they read is taken in that order, so that the same files give the same bytes

@@ -44,7 +44,6 @@ void res_disturbances_release(struct res_disturbances *disturbances);
 void res_machine_describe(struct res_machine *ret_machine);
 
 /* ---- doctor_checks.c: what on this machine spoils recording, measuring or confirming: a list of checks.
- *
  *   check  one thing that was looked at: {area, name, state, found, why, remedy}
  *   area   what it matters to: "measuring", "recording", "confirming" or "installed"
  *   state  "ok"; "note": it limits what can be had, or is worth knowing; "bad": it spoils what is measured or recorded

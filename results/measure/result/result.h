@@ -323,7 +323,6 @@ const struct res_result_entry *res_result_entry_named(const struct res_result_wo
 const char *res_json_kind_of_file(const char *path, const char **ret_remedy);
 
 /* ---- fleet_result.c: what many workloads say together: types and rows. results/measure/fleet/fleet.h makes it.
- *
  *   host    one workload of one host: its label and the digest of its file together are its key; names are for people
  *   block   one result of a host: all candidates, measured at once. Blocks of one host are averaged
  *   share   the weight of a host; those of all hosts add up to 1
@@ -471,7 +470,6 @@ json_t *res_fleet_write(const struct res_fleet *fleet);
 void res_fleet_release(struct res_fleet *fleet);
 
 /* ---- result.c: what a confirmation adds to a result: the program itself, run under the candidates that were advised.
- *
  *   pair       one run of a candidate beside one of the baseline, neighbours in time
  *   time       processor time of a run, user and system, of all its processes
  *   confirmed  one candidate's pairs, what they say of time and of the peak of memory: one of `confirmed` of the JSON

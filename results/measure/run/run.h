@@ -126,7 +126,6 @@ bool res_run_parse(const char *output, size_t length, struct res_run *ret_run, c
 void res_run_release(struct res_run *run);
 
 /* ---- member_runs.c: a run of a group of processes: a replay of each, one after the other, made one run.
- *
  *   member   one process of the group, as a workload of its own
  *
  * What is counted or timed is added up, batches stand one behind the other, and time per call is all time over all calls.
@@ -150,7 +149,6 @@ bool res_runs_merge(const struct res_member *members, const struct res_run *runs
                     struct res_run *ret_run, char **ret_reason);
 
 /* ---- control_group.c: a control group for one run (cgroups(7)): where it can be made, and how it is made, watched, removed.
- *
  *   own group  that this process is in, as /proc/self/cgroup and /proc/self/mountinfo tell
  *   place      a directory below which groups that limit memory can be made
  *   lock       on a group's directory, for as long as whoever made it lives: what nobody locks is left over from a mallab that was
@@ -218,7 +216,6 @@ json_t *res_group_killed(const struct res_group *group, uint64_t limit_bytes);
 char *res_group_try(const struct res_group_place *place);
 
 /* ---- a trial: one workload with all candidates, as it is being measured: what is asked for, and the samples so far.
- *
  * experiment.h has the words, and fills it; figures/ computes from it. */
 
 /* What the passes of one entry brought. All zero: there were none. */

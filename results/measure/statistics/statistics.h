@@ -120,7 +120,6 @@ static inline double res_resolve(double asked)
 enum res_verdict res_judge(const struct res_comparison *comparison);
 
 /* ---- statistics.c: what follows from a logarithm and its error: interval, p-values at a limit; and of many comparisons.
- *
  *   logarithm  of a ratio, made by one of four procedures: steady.c (time), res_trimmed_logarithm (pairs of passes or rounds),
  *              res_logarithms_difference (two experiments), statistics.c (hosts). Everything else follows from it here
  *   tails      one-sided, at a limit (struct res_tails): whether the ratio is above it, and whether it is not
@@ -143,7 +142,6 @@ struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm);
 struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limit);
 
 /* ---- statistics.c: what many workloads say together: means over them, and sums.
- *
  *   y       the logarithm of a workload's ratio; v the square of its standard error
  *   w       its share, not negative; shares need not add up to 1
  *   n_eff   how many workloads of equal share say as much: (sum w)^2 / sum w^2
@@ -181,7 +179,6 @@ struct res_logarithm res_many_total_these(const double *amounts, const double *r
                                           const double *variances, size_t count);
 
 /* ---- steady.c: the time of a workload with what disturbs the machine left out, and how sure a ratio of two such times is.
- *
  *   batch    a fixed piece of the op sequence, some hundred microseconds long: the same ops in every run. A run without batches is one
  *   part     of the rounds, the fastest: a quarter; of a ratio a half, quarter, eighth or sixteenth, the one whose interval is the
  *            narrowest (parts of less than 4 rounds are not tried, but for the quarter). A machine that is fast now and then is met in its fast
@@ -197,8 +194,6 @@ struct res_logarithm res_many_total_these(const double *amounts, const double *r
  * than the rounds that the fastest parts really rest on (Kish's effective number); the variance is divided by the rounds less 1 / part, as that of a
  * trimmed mean is (Yuen). One test: Student's, for verdicts and limits alike.
  *
- * Why parts: what disturbs a run (another process, a neighbour on the host) comes for milliseconds to seconds and makes it slower only. A robust
- * mean of paired ratios has to be skewed then, and was: 1.4 % with control (docs/notes/statistics.md).
  * Sources: expectation of a tail by its quantile: R. T. Rockafellar, S. Uryasev, "Optimization of conditional value-at-risk", Journal of Risk 2
  * (2000); errors by each sample's influence: F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974); effective
  * number: L. Kish, "Survey sampling" (1965), section 11.7; trimmed means: K. K. Yuen, Biometrika 61 (1974).

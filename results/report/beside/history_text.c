@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "results/report/beside/result_history.h"
+#include "results/report/beside/beside.h"
 
 /* A narrow terminal never does without the range: a change without it says nothing. */
 static const struct res_column COLUMNS[] = {

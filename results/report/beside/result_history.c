@@ -1,5 +1,4 @@
 /* result_history.c - results, sorted into series, each candidate held against the first of its level. */
-#include "results/report/beside/result_history.h"
 
 #include <stdio.h>
 #include <stdlib.h>

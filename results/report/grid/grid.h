@@ -91,7 +91,6 @@ void res_csv_text(struct res_text *text, const char *words);
 struct res_grid;
 
 /* ---- lines.c: what is shown, said once: headings, lines and tables, printed for a terminal, as Markdown or as HTML.
- *
  * A builder calls these in the order of reading; the form decides how each looks. Words may be anybody's: they are made plain,
  * and escaped for the form, here. */
 
@@ -171,7 +170,6 @@ void res_grid_html(struct res_grid *grid, const char *caption, struct res_text *
 char *res_grid_left_out(const struct res_grid *grid);
 
 /* ---- lines.c: single figures of a result (result.h) as text, as table and notes print them.
- *
  * Strings belong to the caller. A figure that is not there is NAN as a number and "-" as text. */
 
 /* res_verdict_shown - the verdict on a ratio of time with its interval as it is shown. The verdict `same` says only that no

@@ -267,7 +267,7 @@ static void add_chart(struct res_page *page, const struct res_history_series *se
         json_decref(points);
         free(plain);
     }
-    res_page_chart(page, title,
+    res_page_chart(page, title, false,
                    json_pack("{s:s, s:s, s:s, s:o}", "kind", "points", "y_as", memory ? "bytes" : "ratio",
                              "x_label", "UTC", "series", lines));
 }

@@ -7,7 +7,7 @@
 #ifndef MALLAB_RESULTS_REPORT_HTML_HTML_H
 #define MALLAB_RESULTS_REPORT_HTML_HTML_H
 
-#include "results/report/beside/result_history.h"
+#include "results/report/beside/beside.h"
 
 /* Points of a series in the page. Longer ones are drawn by the least and the greatest value of equal parts. */
 #define RES_HTML_POINTS_MAX 8000u
@@ -30,7 +30,6 @@ char *res_html_document(const char *title, char *document);
 char *res_html_escaped(const json_t *data);
 
 /* ---- page.c: a page while it is written, for the files of this folder: elements with escaped words, and charts.
- *
  * Words may be anybody's: they are made plain and escaped here. A chart is an empty element and an object for the scripts, which draw it and
  * nothing else: all words of it are made in C. */
 
@@ -57,8 +56,8 @@ void res_page_part(struct res_page *page, const char *title, const char *explana
 /* res_page_grid - a table; the grid is released. */
 void res_page_grid(struct res_page *page, const char *caption, struct res_grid *grid);
 
-/* res_page_chart - a chart; its object is taken over: "kind", and what charts.js says of that. */
-void res_page_chart(struct res_page *page, const char *title, json_t *chart);
+/* res_page_chart - a chart; its object is taken over: "kind", and what charts.js says of that. is_headed: its title stands above it. */
+void res_page_chart(struct res_page *page, const char *title, bool is_headed, json_t *chart);
 
 /* res_page_colour - of an allocator, by its name: the same on every page. */
 size_t res_page_colour(struct res_page *page, const char *name);

@@ -54,7 +54,7 @@ void res_page_grid(struct res_page *page, const char *caption, struct res_grid *
     res_grid_release(grid);
 }
 
-void res_page_chart(struct res_page *page, const char *title, json_t *chart)
+void res_page_chart(struct res_page *page, const char *title, bool is_headed, json_t *chart)
 {
     const char *kind = json_string_value(json_object_get(chart, "kind"));
     const bool points = kind != NULL && strcmp(kind, "points") == 0;
@@ -63,10 +63,9 @@ void res_page_chart(struct res_page *page, const char *title, json_t *chart)
     json_object_set_new(chart, "title", json_string(title));
     json_object_set_new(chart, "label", json_string(label));
     free(label);
-    res_page_mark(page, "<figure class=\"chart\"><figcaption>");
-    res_html_add(&page->body, title);
-    res_page_mark(page, "</figcaption><div data-chart=\"%zu\"></div></figure>\n",
-                  json_array_size(page->charts));
+    res_page_mark(page, "<figure class=\"chart\">");
+    res_page_words(page, "figcaption", NULL, is_headed ? NULL : title);
+    res_page_mark(page, "<div data-chart=\"%zu\"></div></figure>\n", json_array_size(page->charts));
     json_array_append_new(page->charts, chart);
 }
 

@@ -115,7 +115,7 @@ static void add_resident(struct res_page *page, const struct res_result_workload
         free(bytes);
     }
     json_t *x = times_of(times, count);
-    res_page_chart(page, "Resident memory over recorded time",
+    res_page_chart(page, "Resident memory over recorded time", true,
                    json_pack("{s:s, s:o, s:s, s:s, s:s, s:o}", "kind", "lines", "x", x, "x_as", "time",
                              "y_as", "bytes", "x_label", "recorded time", "series", lines));
     free(times);
@@ -207,7 +207,7 @@ void res_page_rounds(struct res_page *page, const struct res_result *result,
     res_page_part(page, title,
                   "A dot is a round, the first on top; above them their distribution and the change with its "
                   "95 % range. A ring is beyond the edge.");
-    res_page_chart(page, title,
+    res_page_chart(page, title, true,
                    json_pack("{s:s, s:o, s:s, s:s}", "kind", "rounds", "rows", rows, "less", "faster", "more",
                              "slower"));
     res_page_mark(page, "</section>\n");
@@ -297,11 +297,11 @@ void res_page_latency(struct res_page *page, const struct res_result_workload *w
                   "Passes of their own, each call timed by itself, less the harness' own; not in it: first "
                   "touches of new memory by the program. Pictures are of the first pass.");
     if (json_array_size(lines) > 0)
-        res_page_chart(page, "Latency of single calls by percentile",
+        res_page_chart(page, "Latency of single calls by percentile", false,
                        json_pack("{s:s, s:O, s:s}", "kind", "percentiles", "series", lines, "x_label",
                                  "share of calls that are not slower"));
     if (json_array_size(maps) > 0)
-        res_page_chart(page, "Calls by latency over recorded time",
+        res_page_chart(page, "Calls by latency over recorded time", false,
                        json_pack("{s:s, s:O}", "kind", "map", "series", maps));
     if (first != NULL)
         add_calls(page, workload, first);

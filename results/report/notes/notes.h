@@ -53,7 +53,6 @@ void res_notes_add_time_share(struct res_text *words, const struct res_result_wo
                               double share);
 
 /* ---- sentences.c: what the lines around a table say, as rows, for the files of this folder.
- *
  *   sentence  one row: whole words with slots, and when they are said. Who wants to change a line of the screen finds it in sentences.c
  *   {slot}    a function by its name, which writes words about a workload, a candidate, an answer (slots_replayed.c)
  *   [part]    left out where a slot in it has nothing to say. Where a slot outside of one has nothing to say, so has the sentence
