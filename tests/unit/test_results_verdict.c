@@ -171,13 +171,14 @@ TEST(shares_are_of_the_allocator_that_was_recorded)
     }
 }
 
-/* The program holds them as well, and no table of the heap has them. */
+/* The program holds them as well, and no table of the heap has them: they are in what a faster one costs. */
 TEST(what_libraries_hold_of_files_is_no_saving)
 {
     file_bytes = 2e6;
     const struct res_program_verdict *verdict = program_with(&SMALL, 1, "known", PROCESS)->verdict;
     CHECK(fabs(verdict->peak.saved - 28e6) < 1 && fabs(verdict->peak.of_process - 0.14) < 1e-9);
     CHECK(fabs(verdict->rest.saved - 78e6) < 1);
+    CHECK(fabs(program_with(&FAST, 1, "known", PROCESS)->verdict->time.price - 22e6) < 1);
     file_bytes = 31e6;
     CHECK(program_with(&SMALL, 1, "known", PROCESS)->verdict->peak.candidate == NULL);
     file_bytes = 0;

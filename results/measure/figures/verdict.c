@@ -195,7 +195,7 @@ static const struct res_result_entry *fastest_of(const struct res_result_workloa
 }
 
 /* What a candidate has of files beyond the baseline, which the program has too. The harness has libstdc++ by itself: of a
- * program that has not, that is too little, so no saving is told too small. */
+ * program that has not, that is too little, so no saving is told too small, and no price too high. */
 static double files_brought(const struct res_result_entry *entry, const struct res_result_entry *baseline)
 {
     const double more = entry->figures.start_file_bytes - baseline->figures.start_file_bytes;
@@ -270,7 +270,8 @@ static double price_in_memory(const struct res_result_workload *workload,
                               const struct res_result_entry *entry)
 {
     const struct res_result_entry *baseline = res_baseline_of(workload);
-    const double more = entry->figures.peak_bytes - baseline->figures.peak_bytes,
+    const double more = entry->figures.peak_bytes - baseline->figures.peak_bytes +
+                        files_brought(entry, baseline),
                  rss = res_rss_peak_of(workload);
     const bool is_worth = more >= RES_SAVING_WORTH * (isfinite(rss) ? rss : baseline->figures.peak_bytes);
     return is_worth && workload->live == RES_LIVE_KNOWN && workload->no_trust_memory == NULL &&
