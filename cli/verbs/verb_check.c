@@ -87,7 +87,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .at = AT(budget), .take = cli_budget_take,
      .offer = CLI_OFFER_BUDGET,
      .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or a file with such lines; may be given several times. Metrics: "
-             "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, faults; of several workloads "
+             "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, growth, faults; of several workloads "
              "together fleet:time, fleet:peak, fleet:losers"},
     {.name = "baseline", .argument = "OLD", .how = CLI_TEXT, .at = AT(baseline),
      .help = "percentages against an earlier result, of this machine"},

@@ -102,6 +102,7 @@ static void merge_batches(struct res_run *run)
 static void keep_memory(struct res_trial *trial, struct res_entry *entry, struct res_run *run)
 {
     json_object_set_new(run->json, "waste", json_null()); /* is the entry's */
+    res_growth_measure(run);
     share_samples(&trial->memory_samples, run);
     merge_batches(run);
     entry->memory_runs[entry->memory_count++] = *run;

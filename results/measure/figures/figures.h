@@ -27,6 +27,22 @@
 void res_result_judge(struct res_result *result);
 void res_workload_judge(struct res_result_workload *workload);
 
+/* ---- growth.c: whether memory grows through the night.
+ *
+ *   growth  the slope of a straight line through the medians of blocks of equal time, of the last half, behind a first tenth that is startup, with
+ *           Student's interval. It is shown where the interval leaves out a fiftieth of `held`, that of all blocks leaves out 0, and the last quarter is
+ *           nearly as steep as the one before: what fills or settles levels off. Of shorter recordings nothing is known
+ *   beyond  what is resident less what is live. A leak grows what is live, and an allocator adds its part to that: less than a quarter of it
+ *           is no growth of its own */
+#define RES_GROWTH_LEAST_NS 600e9
+
+/* res_growth_of - of bytes at so many times, which rise.
+ * res_growth_measure - both of a run that has all its samples.
+ * res_growth_together - of several runs, of which it is the member at offset `at`: the median, and the ends of all ranges. */
+struct res_growth res_growth_of(const double *times_ns, const double *bytes, size_t count, double held);
+void res_growth_measure(struct res_run *run);
+struct res_growth res_growth_together(const struct res_run *runs, size_t count, size_t at);
+
 /* ---- metric.c: percentiles of single calls, medians over the latency passes, which have them.
  * Net of the clock's cost, not of the floor's latency: percentiles of two distributions cannot be subtracted. `max_ns` is the largest of all.
  * Against the baseline's they are judged with the others (figures.h). */
@@ -61,6 +77,7 @@ enum res_metric {
     RES_METRIC_RSS_MEAN,
     RES_METRIC_RSS_END,
     RES_METRIC_RSS_IDLE,
+    RES_METRIC_GROWTH, /* bytes an hour beyond what is live (growth.c); 0: none is shown */
     RES_METRIC_FAULTS, /* minor page faults of a run */
     RES_METRIC_COUNT,
 };

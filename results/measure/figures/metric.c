@@ -33,6 +33,8 @@ static const struct {
                             REMEDY_RUN},
     [RES_METRIC_RSS_IDLE] = {"rss-idle", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_idle_bytes),
                              REMEDY_IDLE},
+    [RES_METRIC_GROWTH] = {"growth", "bytes/h", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(growth.bytes),
+                           "'mallab ab' on a recording of ten minutes or more"},
     [RES_METRIC_FAULTS] = {"faults", "faults", RES_UNIT_COUNT, OF_ROUNDS, IN_RUN(faults_minor), REMEDY_RUN},
 };
 
@@ -238,7 +240,7 @@ struct res_series res_series_of(const struct res_result_workload *workload,
                                 const struct res_result_entry *entry, enum res_metric metric)
 {
     const struct res_result_entry *floor = workload != NULL ? workload->floor : NULL;
-    const bool is_resident = METRICS[metric].source == OF_MEMORY;
+    const bool is_resident = METRICS[metric].source == OF_MEMORY && metric != RES_METRIC_GROWTH;
     const double less = is_resident && entry != NULL ? -res_held_start(entry) : 0;
     struct res_series series = series_from(entry, metric, less);
     if (metric == RES_METRIC_TIME && series.count > 0) {

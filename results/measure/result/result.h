@@ -38,6 +38,7 @@ struct res_figures {
     double peak_deviation;   /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
     double given_back_share; /* median over rounds */
+    struct res_growth growth, live_growth; /* over the memory passes (growth.c) */
 };
 
 /* How a run ended before its end; counts that are not known are NAN. */

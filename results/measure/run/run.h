@@ -54,6 +54,11 @@ struct res_start_cost {
     double more_cpu_ns; /* than under the baseline, in the same round; of the baseline 0 */
 };
 
+/* By how many bytes memory grows an hour (growth.c), with its range; bytes 0: none is shown. All NAN: it is not known. */
+struct res_growth {
+    double bytes, low, high;
+};
+
 /* Figures of a run; units in the names. The rows are RES_RUN's. */
 struct res_run {
     json_t *json;                /* all that the run printed, less batch_ns; owned */
@@ -71,6 +76,7 @@ struct res_run {
     double idle_own_bytes;            /* what the rest's own objects added beyond the end; NAN: not told */
     double given_back_share;          /* NAN when nothing could be given back */
     char *not_predicted_why;          /* owned; NULL: its memory predicts the program's */
+    struct res_growth growth, live_growth; /* of what is resident beyond what is live; of that */
     double faults_minor, user_ns, system_ns, blocked_ns, window_max_ns;
     char *threads_as;
     struct res_texts substituted; /* calls that the library lacks, made through another function of it */

@@ -102,7 +102,7 @@ static const char *limit_examples(const struct res_rule *rule)
     case RES_UNIT_NS:
         return "+3%, -10% or 25ns";
     case RES_UNIT_BYTES:
-        return "+5%, -10% or 512MiB";
+        return rule->metric == RES_METRIC_GROWTH ? "1MB/h" : "+5%, -10% or 512MiB";
     default:
         return "+5%, -10% or 10000";
     }
@@ -129,6 +129,9 @@ static bool limit_take(struct res_span text, struct res_rule *rule)
     }
     if (text.begin == whole.begin || sign == '+' || sign == '-' || rule->of_fleet != RES_FLEET_NONE)
         return false;
+    if (rule->metric == RES_METRIC_GROWTH && text.length > 2 &&
+        strncmp(text.begin + text.length - 2, "/h", 2) == 0)
+        text.length -= 2;
     double factor = res_metric_unit(rule->metric) == RES_UNIT_COUNT && text.length == 0 ? 1 : 0;
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
         if (UNITS[i].unit == res_metric_unit(rule->metric) && strlen(UNITS[i].name) == text.length &&

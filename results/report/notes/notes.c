@@ -192,11 +192,17 @@ static bool is_verdict(const struct res_note *note)
     return strcmp(note->label, RES_VERDICT_LABEL) == 0;
 }
 
-/* One line, of which --details has all. An answer is never cut. */
+/* An answer is never cut. */
+static bool is_whole(const struct res_note *note)
+{
+    return is_verdict(note) || strcmp(note->label, "growth") == 0;
+}
+
+/* One line, of which --details has all. */
 static void add_line(struct res_text *text, const char *label, const struct res_note *note, bool details)
 {
     const size_t room = RES_SCREEN_COLUMNS - RES_SCREEN_LABEL_COLUMNS;
-    char *words = res_lines_clauses(note->text, details || is_verdict(note) ? SIZE_MAX : room);
+    char *words = res_lines_clauses(note->text, details || is_whole(note) ? SIZE_MAX : room);
     res_lines_screen(text, label, words);
     free(words);
 }

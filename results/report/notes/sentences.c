@@ -66,6 +66,8 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     PEAK(CONFIRMED, "memory: {who} saves [{bytes_saved}, ]{bytes_saved_share}", .when = res_is_free),
     PEAK(REFUTED, "{who} saves in malloc, but the program itself needs [{refuted_peak} ]more"),
     LINE(RES_VERDICT_LABEL, ADVICE, "{own_allocator}", .when = res_nothing_matters),
+    LINE("growth", INFO, "beyond what is live, MB an hour: {growing}"),
+    LINE("leak", WARNING, "what is live grows {leaking} an hour under any: see 'mallab leaks'"),
     LINE("try it", ADVICE, "{entry}", .detail = "{deploy}", .next = res_each_tried),
     LINE("try it", ADVICE, "do not preload {entry}: {unseen} frees went past any (RTLD_DEEPBIND)", .next = res_each_crashing),
 

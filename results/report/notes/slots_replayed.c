@@ -83,6 +83,27 @@ SLOT(unproven)
     }
 }
 
+/* ---- growth ---------------------------------------------------------------------------------- */
+
+/* Of all candidates, where one grows. */
+SLOT(growing)
+{
+    const struct res_result_workload *workload = about->workload;
+    const char *comma = "";
+    double most = 0;
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        most = fmax(most, workload->candidates[i].figures.growth.bytes);
+    for (size_t i = 0; i < workload->candidate_count && most > 0; i++) {
+        const double bytes = workload->candidates[i].figures.growth.bytes;
+        if (isfinite(bytes))
+            say("%s%s %.3g", comma, workload->candidates[i].name, bytes / 1e6);
+        comma = ", ";
+    }
+}
+
+SLOT_IF(leaking, res_baseline_entry(about)->figures.live_growth.bytes > 0, "%s",
+        FP_BYTES(res_baseline_entry(about)->figures.live_growth.bytes))
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 static bool is_stopped_by(const struct res_about *about, const char *what)

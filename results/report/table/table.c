@@ -208,11 +208,13 @@ static bool is_left(enum res_shown_as as)
     return as == RES_AS_TEXT || as == RES_AS_NAME || as == RES_AS_RANGE || as == RES_AS_VERDICT;
 }
 
-/* Whether no candidate has the part that the field is in. */
+/* Whether no candidate has the part that the field is in, or of those that few results have the number. */
 static bool is_nowhere(const struct shown *shown, const struct res_result_workload *workload)
 {
     for (size_t i = 0; i < workload->candidate_count; i++) {
-        if (owner_of(shown, &workload->candidates[i]) != NULL)
+        const void *owner = owner_of(shown, &workload->candidates[i]);
+        const bool is_rare = shown->field->shown.late && shown->field->shown.as == RES_AS_BYTES;
+        if (owner != NULL && !(is_rare && isnan(number_of(shown, owner))))
             return false;
     }
     return true;

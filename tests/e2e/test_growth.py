@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Does it ratchet? Hours by the recorded clock: programs whose memory grows beyond what is live under some allocator, and programs whose does not."""
+
+import json
+import math
+import random
+
+import lab
+
+SECONDS = 3600
+
+
+class Program:
+    """A program of one thread as a workload in text."""
+
+    def __init__(self, seed):
+        self.lines = ["mallab-workload-text 1", "note complete=yes", "thread 0 4242 main"]
+        self.free, self.count, self.random = [], 0, random.Random(seed)
+
+    def at(self, second):
+        self.lines.append(f"time {int(second * 1e9)}")
+
+    def new(self, size):
+        if self.free:
+            number = self.free.pop()
+        else:
+            self.count += 1
+            number = self.count
+        self.lines.append(f"0 malloc {number} {size}")
+        return number
+
+    def drop(self, number):
+        self.lines.append(f"0 free {number}")
+        self.free.append(number)
+
+    def small(self):
+        return self.new(self.random.randrange(32, 600))
+
+    def replace(self, live, times):
+        for _ in range(times):
+            place = self.random.randrange(len(live))
+            self.drop(live[place])
+            live[place] = self.small()
+
+    def text(self):
+        return "\n".join([*self.lines, f"end {SECONDS * 10**9}", ""])
+
+
+def pins(program):
+    """Bursts of one size, another one each time, of which some live for half an hour."""
+    kept = []
+    for second in range(0, SECONDS, 40):
+        size = 64 + 16 * (second // 40)
+        program.at(second)
+        burst = [program.new(size + program.random.randrange(16)) for _ in range(4_000_000 // size)]
+        program.random.shuffle(burst)
+        program.at(second + 10)
+        kept.append(burst[: len(burst) // 100])
+        for number in [*burst[len(burst) // 100 :], *(kept.pop(0) if len(kept) > 90 else [])]:
+            program.drop(number)
+
+
+def drift(program):
+    """As much live as ever, of requests that become larger through the night."""
+    live, total = [], 0
+    for second in range(0, SECONDS, 4):
+        program.at(second)
+        for _ in range(60_000 if second == 0 else 400):
+            size = 16 + int(program.random.expovariate(1 / (200 * (1 + 6 * second / SECONDS))))
+            live.append((program.new(size), size))
+            total += size
+            while total > 10_000_000:
+                place = program.random.randrange(len(live))
+                live[place], live[-1] = live[-1], live[place]
+                number, size = live.pop()
+                program.drop(number)
+                total -= size
+
+
+def stairs(program):
+    """Bursts of one size for minutes, then of a larger one; of each burst an object in each page stays."""
+    for second in range(0, SECONDS, 25):
+        size = int(64 * 2 ** (second // 225 / 4))
+        program.at(second)
+        burst = [program.new(size) for _ in range(2_000_000 // size)]
+        program.at(second + 10)
+        for place, number in enumerate(burst):
+            if second % 225 or place % max(2, 4096 // size):
+                program.drop(number)
+
+
+def steady(program):
+    """A cache of which entries are replaced at random."""
+    program.at(0)
+    live = [program.small() for _ in range(30_000)]
+    for second in range(0, SECONDS, 4):
+        program.at(second)
+        program.replace(live, 400)
+
+
+def fills(program):
+    """A cache that fills in some minutes."""
+    live = []
+    for second in range(0, SECONDS, 4):
+        program.at(second)
+        while len(live) < 30_000 * (1 - math.exp(-10 * second / SECONDS)):
+            live.append(program.small())
+        program.replace(live, 300 if live else 0)
+
+
+def tide(program):
+    """Load that comes and goes."""
+    live = []
+    for second in range(0, SECONDS, 4):
+        program.at(second)
+        wanted = 15_000 * (1.2 + math.sin(10 * math.pi * second / SECONDS))
+        while len(live) < wanted:
+            live.append(program.small())
+        while len(live) > wanted:
+            place = program.random.randrange(len(live))
+            live[place], live[-1] = live[-1], live[place]
+            program.drop(live.pop())
+        program.replace(live, 300)
+
+
+def leaks(program):
+    """What is live grows: an allocator adds its part to it, and no growth of its own."""
+    program.at(0)
+    live = [program.small() for _ in range(15_000)]
+    for second in range(0, SECONDS, 4):
+        program.at(second)
+        program.replace(live, 300)
+        for _ in range(20):
+            program.small()
+
+
+class Growth(lab.Lab):
+    def measured(self, made, *options):
+        """Growth by candidate and of what is live, in MB an hour; the screen."""
+        program = Program(7)
+        made(program)
+        text, result = self.place / f"{made.__name__}.txt", self.place / f"{made.__name__}.json"
+        text.write_text(program.text())
+        screen = self.mallab("ab", "-q", "-n", "3", "--time-budget", "10min", "-o", result, *options, text).stdout.decode()
+        workload = json.loads(result.read_text())["workloads"][0]
+        growth = {one["name"]: one["growth"]["bytes_per_hour"] / 1e6 for one in workload["candidates"]}
+        return growth, workload["candidates"][0]["growth"]["live_bytes_per_hour"] / 1e6, screen
+
+    def test_programs_that_ratchet(self):
+        growth, _, screen = self.measured(stairs)
+        for name in {"jemalloc", "tcmalloc", "mimalloc"} & growth.keys():
+            self.assertTrue(25 < growth[name] < 40, growth)
+        self.assertTrue(growth["glibc"] < 6, growth)
+        self.assertIn("beyond what is live, MB an hour: glibc ", screen)
+        for made, name in ((pins, "tcmalloc"), (drift, "tcmalloc")):
+            with self.subTest(program=made.__name__):
+                growth, _, screen = self.measured(made, "-a", f"glibc,{name}")
+                self.assertGreater(growth[name], 4 * max(growth["glibc"], 1), growth)
+                self.assertIn("\ngrowth ", screen)
+
+    def test_programs_that_do_not(self):
+        for made in (steady, fills, tide):
+            with self.subTest(program=made.__name__):
+                growth, live, screen = self.measured(made)
+                self.assertEqual((set(growth.values()), live), ({0}, 0))
+                self.assertNotIn("\ngrowth ", screen)
+                self.assertNotIn("\nleak ", screen)
+
+    def test_leak_is_of_what_is_live(self):
+        growth, live, screen = self.measured(leaks, "-a", "glibc,jemalloc")
+        self.assertEqual(set(growth.values()), {0})
+        self.assertTrue(5 < live < 7, live)
+        self.assertRegex(screen, r"(?m)^leak +what is live grows [56]\.\d MB an hour under any")
+        result = self.place / "leaks.json"
+        self.mallab("check", "--budget", "growth<=1MB/h", result)
+        self.assertIn("growth_bytes_per_hour", self.mallab("report", "--format", "csv", result).stdout.decode())
+
+
+if __name__ == "__main__":
+    lab.main()
