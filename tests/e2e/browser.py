@@ -140,13 +140,6 @@ class Browser:
         if draws:
             self.settle()
 
-    def drag(self, x_from, x_to, y):
-        for kind, x in (("mouseMoved", x_from), ("mousePressed", x_from), ("mouseMoved", (x_from + x_to) / 2),
-                        ("mouseMoved", x_to), ("mouseReleased", x_to)):
-            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1,
-                     buttons=0 if kind == "mouseReleased" else 1)
-        self.settle()
-
     def move(self, x, y):
         self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         self.settle()

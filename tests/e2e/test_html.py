@@ -57,7 +57,6 @@ class Page(Lab):
         self.judge_colours(page)
         self.judge_sorting(page)
         self.judge_legend(page)
-        self.judge_zoom(page)
         self.judge_theme(page)
         self.judge_quiet(page, path)
 
@@ -178,37 +177,12 @@ class Page(Lab):
         self.assertEqual(page.run(f"{entry}.getAttribute('aria-pressed')"), "true")
         self.assertEqual(self.drawn(page), before)
 
-    def shown(self, page):
-        return [float(page.run(f"document.querySelector('.legend + .plot').dataset.{end}")) for end in ("from", "to")]
-
     def plot(self, page):
         """Where values stand in the first chart, on the screen: left, top, width, height."""
         return page.run("(() => { const svg = document.querySelector('.legend + .plot .drawing'), whole = svg.getBoundingClientRect(), scale = whole.width / svg.viewBox.baseVal.width;"
                         "const grid = [...svg.querySelectorAll('.grid, .axis')].filter((one) => one.getAttribute('y1') === one.getAttribute('y2'))[0];"
                         "const [from, to] = ['x1', 'x2'].map((end) => Number(grid.getAttribute(end)));"
                         "return [whole.x + from * scale, whole.y + 14 * scale, (to - from) * scale, whole.height - 54 * scale]; })()")
-
-    def judge_zoom(self, page):
-        whole = self.shown(page)
-        page.run("document.querySelector('.legend + .plot').focus({preventScroll: true})")
-        page.key("+")
-        zoomed = self.shown(page)
-        self.assertAlmostEqual((zoomed[1] - zoomed[0]) / (whole[1] - whole[0]), 0.5, places=3)
-        self.assertIs(page.run("document.querySelector('.reset').disabled"), False)
-        page.key("ArrowRight")
-        self.assertGreater(self.shown(page)[0], zoomed[0])
-        page.key("Escape")
-        self.assertEqual(self.shown(page), whole)
-        self.assertIs(page.run("document.querySelector('.reset').disabled"), True)
-        page.run("document.querySelector('.legend + .plot').scrollIntoView({block: 'center', behavior: 'instant'})")
-        page.settle()
-        left, top, width, height = self.plot(page)
-        page.drag(left + width * 0.25, left + width * 0.75, top + height / 2)
-        dragged = self.shown(page)
-        self.assertAlmostEqual((dragged[1] - dragged[0]) / (whole[1] - whole[0]), 0.5, places=1)
-        page.run("document.querySelector('.reset').click()")
-        page.settle()
-        self.assertEqual(self.shown(page), whole)
 
     def judge_theme(self, page):
         ground = "getComputedStyle(document.body).backgroundColor"
@@ -461,14 +435,6 @@ class Page(Lab):
         self.assertIn("tcmalloc", self.told(page))
         page.key("End")
         self.assertIn("web.ci.023.json", self.told(page))
-        whole = self.shown(page)
-        page.key("+")
-        zoomed = self.shown(page)
-        self.assertLess(zoomed[1] - zoomed[0], whole[1] - whole[0])
-        page.key("Home")  # what is shown follows the point
-        self.assertLess(self.shown(page)[0], zoomed[0])
-        page.key("Escape")
-        self.assertEqual(self.shown(page), whole)
         # Of a line that is hidden, nothing is named.
         button = "[...document.querySelectorAll('.legend .entry')].find((one) => one.textContent.startsWith('jemalloc'))"
         page.run(f"{button}.click()")

@@ -29,9 +29,11 @@ void res_workload_judge(struct res_result_workload *workload);
 
 /* ---- growth.c: whether memory grows through the night.
  *
- *   growth  the slope of a straight line through the medians of blocks of equal time, of the last half, behind a first tenth that is startup, with
- *           Student's interval. It is shown where the interval leaves out a fiftieth of `held`, that of all blocks leaves out 0, and the last quarter is
- *           nearly as steep as the one before: what fills or settles levels off. Of shorter recordings nothing is known
+ *   growth  the slope of a straight line through the medians of blocks of equal time, behind a first tenth that is startup, beside the exponential that
+ *           fits best: what fills or settles is no growth. Student's interval, of as many blocks as correlated ones are worth. It is shown where
+ *           that leaves out a fiftieth of `held`, and that of a line through the last half alone leaves out 0. Of shorter recordings nothing is known.
+ *           Source: G. V. Bayley, J. M. Hammersley, "The 'effective' number of independent observations in an autocorrelated time series", Supplement
+ *           to the Journal of the Royal Statistical Society 8 (1946)
  *   beyond  what is resident less what is live. A leak grows what is live, and an allocator adds its part to that: less than a quarter of it
  *           is no growth of its own */
 #define RES_GROWTH_LEAST_NS 600e9

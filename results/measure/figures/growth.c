@@ -4,35 +4,78 @@
 
 #include "results/measure/figures/figures.h"
 
-#define BLOCKS  32u /* of equal time behind the first tenth, which is startup */
-#define HALF    (BLOCKS / 2)
-#define QUARTER (BLOCKS / 4)
+#define BLOCKS 32u /* of equal time behind the first tenth, which is startup */
+#define HALF   (BLOCKS / 2)
 
-/* What fills or settles approaches its size by an exponential: a quarter of the blocks later its slope is exp(-0.45) of what it was where the time
- * constant is half of the recording. What falls further levels off, and is no growth. */
-#define LEVELS_OFF 0.64
+/* What fills or settles approaches its size by an exponential: time constants that are tried, in blocks. */
+static const double SETTLES[] = {1, 2, 4, 8, 16};
+#define STEADIEST 0.95 /* correlation of neighbours at most: with more nothing is known */
+
 /* Of what is resident, an hour: less is nobody's concern. */
 #define WORTH 0.02
 /* Of what live bytes grow by: so much more is what an allocator adds to any object, and no growth of its own. */
 #define ADDED 0.25
 
-/* A straight line through blocks, in bytes an hour: Student's interval of its slope. */
-static struct res_growth line(const double *blocks, size_t count, double block_hours)
+/* Less its mean, and what `shape`, whose mean is 0, explains of it; NULL: nothing. */
+static void leave_out(const double *values, size_t count, const double *shape, double *ret_rest)
 {
-    const double middle = (double)(count - 1) / 2;
-    double mean = 0, slope = 0, squares = 0, left = 0;
+    double mean = 0, common = 0, squares = 0;
     for (size_t i = 0; i < count; i++)
-        mean += blocks[i] / (double)count;
+        mean += values[i] / (double)count;
+    for (size_t i = 0; i < count && shape != NULL; i++) {
+        common += (values[i] - mean) * shape[i];
+        squares += shape[i] * shape[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        ret_rest[i] = values[i] - mean - (squares > 0 ? common / squares * shape[i] : 0);
+}
+
+/* A straight line through blocks beside a shape, per block: Student's interval of its slope, of as many values as correlated ones are worth.
+ * used        degrees of freedom
+ * ret_square  of what it leaves */
+static struct res_growth line(const double *blocks, size_t count, const double *shape, size_t used,
+                              double *ret_square)
+{
+    double index[BLOCKS], times[BLOCKS], values[BLOCKS], slope = 0, squares = 0, left = 0, next = 0, last = 0;
+    for (size_t i = 0; i < count; i++)
+        index[i] = (double)i;
+    leave_out(index, count, shape, times);
+    leave_out(blocks, count, shape, values);
     for (size_t i = 0; i < count; i++) {
-        slope += ((double)i - middle) * (blocks[i] - mean);
-        squares += ((double)i - middle) * ((double)i - middle);
+        slope += times[i] * values[i];
+        squares += times[i] * times[i];
     }
     slope /= squares;
-    for (size_t i = 0; i < count; i++)
-        left += pow(blocks[i] - mean - slope * ((double)i - middle), 2);
-    const double error = sqrt(left / (double)(count - 2) / squares) * res_student_quantile(count - 2);
-    return (struct res_growth){slope / block_hours, (slope - error) / block_hours,
-                               (slope + error) / block_hours};
+    for (size_t i = 0; i < count; i++) {
+        const double rest = values[i] - slope * times[i];
+        left += rest * rest;
+        next += rest * last;
+        last = rest;
+    }
+    const double alike = left > 0 ? fmin(fmax(next / left, 0), STEADIEST) : 0;
+    const double worth = (1 - alike) / (1 + alike),
+                 freedom = fmax(2, round((double)count * worth) - (double)used);
+    const double error = sqrt(left / (double)(count - used) / squares / worth) *
+                         res_student_quantile((size_t)freedom);
+    *ret_square = left;
+    return (struct res_growth){slope, slope - error, slope + error};
+}
+
+/* The line beside the exponential that leaves least. */
+static struct res_growth line_beside_settling(const double *blocks)
+{
+    struct res_growth best = {NAN, NAN, NAN};
+    double least = INFINITY, square, raw[BLOCKS], shape[BLOCKS];
+    for (size_t k = 0; k < sizeof SETTLES / sizeof SETTLES[0]; k++) {
+        for (size_t i = 0; i < BLOCKS; i++)
+            raw[i] = exp(-(double)i / SETTLES[k]);
+        leave_out(raw, BLOCKS, NULL, shape);
+        const struct res_growth found = line(blocks, BLOCKS, shape, 4, &square);
+        if (square < least)
+            best = found;
+        least = fmin(least, square);
+    }
+    return best;
 }
 
 struct res_growth res_growth_of(const double *times_ns, const double *bytes, size_t count, double held)
@@ -40,7 +83,7 @@ struct res_growth res_growth_of(const double *times_ns, const double *bytes, siz
     static const struct res_growth UNKNOWN = {NAN, NAN, NAN};
     const double end_ns = count > 0 ? times_ns[count - 1] : 0, begin_ns = end_ns / 10;
     const double block_ns = (end_ns - begin_ns) / BLOCKS, block_hours = block_ns / 3600e9;
-    double blocks[BLOCKS];
+    double blocks[BLOCKS], square;
     size_t at = 0;
     if (end_ns < RES_GROWTH_LEAST_NS)
         return UNKNOWN;
@@ -54,11 +97,11 @@ struct res_growth res_growth_of(const double *times_ns, const double *bytes, siz
             return UNKNOWN;
         blocks[i] = res_median(bytes + first, at - first);
     }
-    const struct res_growth all = line(blocks, BLOCKS, block_hours),
-                            before = line(blocks + HALF, QUARTER, block_hours),
-                            last = line(blocks + HALF + QUARTER, QUARTER, block_hours);
-    struct res_growth growth = line(blocks + HALF, HALF, block_hours);
-    if (!(growth.low > WORTH * held && all.low > 0) || last.bytes < LEVELS_OFF * before.bytes)
+    const struct res_growth late = line(blocks + HALF, HALF, NULL, 2, &square);
+    struct res_growth growth = line_beside_settling(blocks);
+    growth = (struct res_growth){growth.bytes / block_hours, growth.low / block_hours,
+                                 growth.high / block_hours};
+    if (!(growth.low > WORTH * held && late.low > 0))
         growth.bytes = 0;
     return growth;
 }

@@ -43,7 +43,7 @@ function scaleOf(kind, [low, high], from, to, most, text) {
   const isLog = kind !== "linear" && kind !== "date", into = isLog ? Math.log : Number, out = isLog ? Math.exp : Number;
   const span = into(high) - into(low) || 1;
   const words = kind === "ratio" ? (isWide(low, high) ? timesText : tickPercent) : kind === "date" ? (value) => dateTick(value, low, high) : text;
-  return {low, high, into, out, at: (value) => from + (to - from) * (into(value) - into(low)) / span,
+  return {low, high, at: (value) => from + (to - from) * (into(value) - into(low)) / span,
     back: (place) => out(into(low) + span * (place - from) / (to - from)), ticks: TICKS[kind](low, high, Math.max(2, most)).map((value) => [value, words(value)])};
 }
 
@@ -108,7 +108,7 @@ function pathOf(xs, ys, place) {
 function yReach(settings, made) {
   let low = Infinity, high = -Infinity;
   settings.series.forEach((one, at) => made.shown[at] && one.values.forEach((value, index) => {
-    if (!isNumber(value) || settings.x[index] < made.view[0] || settings.x[index] > made.view[1]) return;
+    if (!isNumber(value)) return;
     low = Math.min(low, value, one.lows?.[index] ?? value);
     high = Math.max(high, value, one.highs?.[index] ?? value);
   }));
@@ -148,7 +148,7 @@ function pointsShown(settings, made) {
 function drawChart(settings, made, width) {
   const height = Math.min(340, Math.max(220, Math.round(width * 0.4))), id = `clip-${made.number}`;
   const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 42 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null};
-  place.x = scaleOf(settings.xKind ?? "linear", made.view, place.left, place.right, width / 90, settings.xText);
+  place.x = scaleOf(settings.xKind ?? "linear", made.reach, place.left, place.right, width / 90, settings.xText);
   place.y = scaleOf(settings.yKind ?? "linear", yReach(settings, made), place.bottom, place.top, height / 42, settings.yText);
   made.place = place;
   made.over = drawn("g", {});
@@ -201,80 +201,39 @@ function namePoint(settings, made, point) {
   made.over.replaceChildren(drawn("circle", {class: "ring", cx: made.place.x.at(point.x), cy: made.place.y.at(point.value), r: 8}));
 }
 
-// Dragging chooses what is shown.
-function followPointer(settings, made, holder, zoom) {
-  let from = null;
-  const placeOf = (event) => {
-    const box = holder.firstChild.getBoundingClientRect(), scale = sheets.get(holder).width / box.width;
-    return [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
-  };
-  holder.addEventListener("pointerdown", (event) => { if (event.button === 0 && event.pointerType === "mouse") [from] = placeOf(event); });
+function followPointer(settings, made, holder) {
   holder.addEventListener("pointermove", (event) => {
-    const [x, y] = placeOf(event);
-    if (from === null) return pointAt(settings, made, x, y);
-    made.over.replaceChildren(drawn("rect", {class: "chosen", x: Math.min(x, from), width: Math.abs(x - from), y: made.place.top, height: made.place.bottom - made.place.top}));
+    const box = holder.firstChild.getBoundingClientRect(), scale = sheets.get(holder).width / box.width;
+    pointAt(settings, made, (event.clientX - box.left) * scale, (event.clientY - box.top) * scale);
   });
-  holder.addEventListener("pointerup", (event) => {
-    const [x] = placeOf(event), began = from;
-    from = null;
-    if (began !== null && Math.abs(x - began) > 6) zoom(...[began, x].sort((one, other) => one - other).map(made.place.x.back));
-  });
-  holder.addEventListener("pointerleave", () => { from = null; });
 }
 
-// Arrow keys move what is shown, and of points walk from one to the next; what is shown follows.
-function chartKeys(settings, made, zoom, whole) {
-  const moved = (part, factor, around) => {
-    const {into, out} = made.place.x, [low, high] = made.view.map(into), span = high - low;
-    const middle = (around === undefined ? (low + high) / 2 : into(around)) + part * span, half = span * factor / 2;
-    const begin = Math.max(into(whole[0]), Math.min(middle - half, into(whole[1]) - 2 * half));
-    zoom(out(begin), out(begin + 2 * half));
-  };
-  const step = (way) => {
-    const points = pointsShown(settings, made);
-    if (points.length === 0) return;
-    const now = made.at ? points.findIndex((point) => point.at === made.at.at && point.series === made.at.series) : -1;
-    const next = points[Math.max(0, Math.min(points.length - 1, (now >= 0 ? now : way > 0 ? -1 : points.length) + way))];
-    if (next.x < made.view[0] || next.x > made.view[1]) moved(0, 1, next.x);
-    namePoint(settings, made, next);
-    say(made.told.textContent);
-  };
-  const all = () => { zoom(...whole); say("All shown"); };
-  const near = (factor) => moved(0, factor, settings.isPoints && made.at ? made.at.x : undefined);
-  const walk = settings.isPoints ? {ArrowLeft: () => step(-1), ArrowRight: () => step(1), ArrowUp: () => step(-1), ArrowDown: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity)}
-    : {ArrowLeft: () => moved(-0.2, 1), ArrowRight: () => moved(0.2, 1)};
-  return {...walk, "+": () => near(0.5), "=": () => near(0.5), "-": () => near(2), "0": all, Escape: all};
+// Arrow keys walk from one point to the next.
+function walkPoints(settings, made, key) {
+  const way = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity}[key], points = pointsShown(settings, made);
+  if (way === undefined || points.length === 0) return false;
+  const now = made.at ? points.findIndex((point) => point.at === made.at.at && point.series === made.at.series) : -1;
+  namePoint(settings, made, points[Math.max(0, Math.min(points.length - 1, (now >= 0 ? now : way > 0 ? -1 : points.length) + way))]);
+  say(made.told.textContent);
+  return true;
 }
 
 function chart(settings) {
   const last = settings.x.length - 1, pad = settings.pad ?? 0;
-  const whole = [settings.x[0] - pad, settings.x[last] + pad];
-  const made = {number: sheets.size, shown: settings.series.map(() => true), view: whole, values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
+  const made = {number: sheets.size, shown: settings.series.map(() => true), reach: [settings.x[0] - pad, settings.x[last] + pad], values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
   const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": settings.label});
   const rebuild = () => {
     if (sheets.get(holder).width > 0) sheets.get(holder).draw(sheets.get(holder).width);
     if (made.at && made.shown[made.at.series]) namePoint(settings, made, made.at);
   };
-  const reset = element("button", {type: "button", class: "quiet reset", disabled: true, on: {click: () => { zoom(...whole); say("All shown"); }}}, "Show all");
-  const zoom = (low, high) => {
-    if (!(high > low)) return;
-    made.view = [Math.max(whole[0], low), Math.min(whole[1], high)];
-    reset.disabled = made.view[0] <= whole[0] && made.view[1] >= whole[1];
-    [holder.dataset.from, holder.dataset.to] = made.view;
-    rebuild();
-  };
-  [holder.dataset.from, holder.dataset.to] = whole;
   const legend = element("div", {class: "legend"}, settings.series.length > 1 || settings.isPoints ? legendOf(settings, made, rebuild) : settings.series.map(() => {
     made.values.push(element("span", {class: "value"}));
     return made.values[0];
-  }), made.when, reset);
+  }), made.when);
   sheet(holder, (width) => drawChart(settings, made, width));
-  followPointer(settings, made, holder, zoom);
-  holder.addEventListener("keydown", (event) => {
-    const does = event.ctrlKey || event.metaKey || event.altKey || !made.place ? null : chartKeys(settings, made, zoom, whole)[event.key];
-    if (!does) return;
-    event.preventDefault();
-    does();
+  followPointer(settings, made, holder);
+  if (settings.isPoints) holder.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && made.place && walkPoints(settings, made, event.key)) event.preventDefault();
   });
   return [legend, holder, ...(settings.isPoints ? [made.told] : [])];
 }

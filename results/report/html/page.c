@@ -58,8 +58,7 @@ void res_page_chart(struct res_page *page, const char *title, bool is_headed, js
 {
     const char *kind = json_string_value(json_object_get(chart, "kind"));
     const bool points = kind != NULL && strcmp(kind, "points") == 0;
-    char *label = res_printf("%s. Arrow keys %s, plus and minus zoom, 0 shows all.", title,
-                             points ? "go from point to point" : "move");
+    char *label = res_printf("%s%s", title, points ? ". Arrow keys go from point to point." : "");
     json_object_set_new(chart, "title", json_string(title));
     json_object_set_new(chart, "label", json_string(label));
     free(label);

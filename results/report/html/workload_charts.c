@@ -134,7 +134,7 @@ void res_page_resident(struct res_page *page, const struct res_result_workload *
         return;
     res_page_part(page, "Resident memory over recorded time",
                   "Median of the rounds, with what is held from the start, over what the program had asked "
-                  "for and not yet freed. Drag to zoom, click a name to hide its line.");
+                  "for and not yet freed. Click a name to hide its line.");
     add_resident(page, workload, samples, count);
     res_page_mark(page, "</section>\n");
 }
