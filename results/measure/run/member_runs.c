@@ -66,33 +66,15 @@ static void add_up(json_t *root, const struct res_run *runs, size_t count, const
 
 static void merge_counts(json_t *root, const struct res_run *runs, size_t count)
 {
-    static const char *const SUMS[] = {"ops",
-                                       "inherited_ops",
-                                       "windows",
-                                       "threads",
-                                       "threads_started",
-                                       "allocator_ns",
-                                       "wall_ns",
-                                       "wait_ns",
-                                       "waits",
-                                       "waits_slept",
-                                       "prepare_ns",
-                                       "user_ns",
-                                       "system_ns",
-                                       "blocked_ns",
-                                       "faults_minor",
-                                       "faults_major",
-                                       "switches_voluntary",
-                                       "switches_involuntary",
-                                       "timed_runs",
-                                       "check.objects_verified",
-                                       "limit.at_limit_count",
-                                       "proof.harness_calls",
-                                       "proof.clock.asked",
-                                       "proof.clock.served",
-                                       "proof.clock.own_threads",
-                                       "proof.clock.own_threads_unseen",
-                                       "proof.clock.own_threads_lost"};
+    /* clang-format off */
+    static const char *const SUMS[] = {
+        "ops", "inherited_ops", "windows", "threads", "threads_started", "allocator_ns", "wall_ns",
+        "wait_ns", "waits", "waits_slept", "prepare_ns", "user_ns", "system_ns", "blocked_ns",
+        "faults_minor", "faults_major", "switches_voluntary", "switches_involuntary", "timed_runs",
+        "check.objects_verified", "limit.at_limit_count", "proof.harness_calls", "proof.clock.asked",
+        "proof.clock.served", "proof.clock.own_threads", "proof.clock.own_threads_unseen",
+        "proof.clock.own_threads_lost"};
+    /* clang-format on */
     static const char *const MOST[] = {"window_max_ns", "limit.peak_bytes", "limit.base_bytes",
                                        "pace_behind.most_ns", "pace_behind.end_ns"};
     for (size_t i = 0; i < sizeof SUMS / sizeof SUMS[0]; i++)

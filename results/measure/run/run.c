@@ -148,9 +148,10 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
 /* The run's JSON is kept as it is but for the batches: as JSON values these would take ten times the memory. */
 #define OWNER                   struct res_run
 #define KEPT(kind, key, member) RES_ROW_AS(kind, READ_ONLY, key, member, NULL)
-#define KEPT_GROWTH(key, member)                                                                             \
-    RES_ROW(NUMBER, key ".bytes_per_hour", member.bytes, NULL),                                              \
-        RES_ROW(NUMBER, key ".low", member.low, NULL), RES_ROW(NUMBER, key ".high", member.high, NULL)
+#define GROWTH(key, member)                                                                                  \
+    RES_ROW_AS(NUMBER, OMITTED, key ".bytes_per_hour", member.bytes, NULL),                                  \
+        RES_ROW_AS(NUMBER, OMITTED, key ".low", member.low, NULL),                                           \
+        RES_ROW_AS(NUMBER, OMITTED, key ".high", member.high, NULL)
 static const struct res_field RUN_FIELDS[] = {
     RES_LIST(COUNTS, PLAIN, "batch_ns", batch_ns, batch_count, NULL, NULL),
     RES_ROW(COUNT, "elapsed_ns", elapsed_ns, NULL),
@@ -170,8 +171,8 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "resident.given_back_share", given_back_share),
     KEPT(TEXT, "resident.not_predicted_why", not_predicted_why),
     KEPT(NUMBER, "live_end_bytes", live_end_bytes),
-    KEPT_GROWTH("growth", growth),
-    KEPT_GROWTH("live_growth", live_growth),
+    GROWTH("growth", growth),
+    GROWTH("live_growth", live_growth),
     KEPT(NUMBER, "faults_minor", faults_minor),
     KEPT(NUMBER, "user_ns", user_ns),
     KEPT(NUMBER, "system_ns", system_ns),
