@@ -155,7 +155,7 @@ class Growth(lab.Lab):
         for made, name in ((pins, "tcmalloc"), (drift, "tcmalloc")):
             with self.subTest(program=made.__name__):
                 growth, _, screen = self.measured(made, "-a", f"glibc,{name}")
-                self.assertGreater(growth[name], 4 * max(growth["glibc"], 1), growth)
+                self.assertGreater(growth[name], 3 * max(growth["glibc"], 1), growth)
                 self.assertIn("\ngrowth ", screen)
 
     def test_programs_that_do_not(self):

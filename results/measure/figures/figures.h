@@ -31,7 +31,7 @@ void res_workload_judge(struct res_result_workload *workload);
  *
  *   growth  the slope of a straight line through the medians of blocks of equal time, behind a first tenth that is startup, beside the exponential that
  *           fits best: what fills or settles is no growth. Student's interval, of as many blocks as correlated ones are worth. It is shown where
- *           that leaves out a fiftieth of `held`, and that of a line through the last half alone leaves out 0. Of shorter recordings nothing is known.
+ *           that leaves out a twentieth of `held`, and that of a line through the last half alone leaves out 0. Of shorter recordings nothing is known.
  *           Source: G. V. Bayley, J. M. Hammersley, "The 'effective' number of independent observations in an autocorrelated time series", Supplement
  *           to the Journal of the Royal Statistical Society 8 (1946)
  *   beyond  what is resident less what is live. A leak grows what is live, and an allocator adds its part to that: less than a quarter of it
