@@ -48,7 +48,7 @@ class Page(Lab):
         page.open(path)
         titles = page.run("[...document.querySelectorAll('h3')].map((title) => title.textContent)")
         for title in ("Resident memory over recorded time", "Latency of single calls", "All figures",
-                      "Time in malloc against glibc, round by round"):
+                      "Time in malloc against glibc"):
             self.assertIn(title, titles)
         self.assertEqual(page.run("document.querySelectorAll('[data-chart]').length"), 0)
         self.assertIn("time: jemalloc saves ", page.run("document.querySelector('.workload .advice').textContent"))
@@ -66,7 +66,7 @@ class Page(Lab):
         for name in NAMES:
             drawn = page.run("[...document.querySelectorAll('.legend .entry')].filter((one) => one.textContent.trim() === %s)"
                              ".map((one) => one.querySelector('.line').getAttribute('class'))" % json.dumps(name))
-            rows = page.run("[...document.querySelectorAll('.rounds .row')].filter((one) => one.querySelector('.name').textContent.startsWith(%s))"
+            rows = page.run("[...document.querySelectorAll('.ranges .row')].filter((one) => one.querySelector('.name').textContent.startsWith(%s))"
                             ".map((one) => one.getAttribute('class').split(' ')[1])" % json.dumps(name + (" " if name != "glibc" else "-")))
             self.assertGreaterEqual(len(drawn), 2)
             seen = {words.split()[-1] for words in drawn} | set(rows)
@@ -79,33 +79,20 @@ class Page(Lab):
         for words in ("time: jemalloc saves ", "All figures", "-30.9%", "31 % less", ):
             self.assertIn(words, text)
 
-    def test_rounds(self):
-        """Each round is a dot, in its order, where what it says belongs on a logarithmic axis; one that is far out does not squeeze the others."""
-        result = html_result.result(NAMES[:4], full=False)
-        candidates = result["workloads"][0]["candidates"]
-        ratios = [.72, .70, .74, .71, .73, .72, .69, .75, .72, .25]
-        for turn, ratio in enumerate(ratios):
-            candidates[0]["runs"][turn]["whole_ns_per_op"] = 20 + turn + 2.1
-            result["workloads"][0]["control"]["runs"][turn]["whole_ns_per_op"] = 20 + turn + 2.1
-            candidates[1]["runs"][turn]["whole_ns_per_op"] = ratio * (20 + turn) + 2.1
+    def test_ranges(self):
+        """Of each candidate, and of the baseline again: the change in the middle of its range, on a logarithmic axis."""
         page = self.browser
-        page.open(self.page(result))
-        rows = page.run("[...document.querySelectorAll('.rounds .row')].map((row) => [...row.querySelectorAll('.round')].map((dot) => [Number(dot.getAttribute('cx')), Number(dot.getAttribute('cy')), dot.classList.contains('beyond')]))")
-        self.assertEqual([len(row) for row in rows], [10] * 4)  # the control is the last
-        self.assertEqual([dot[2] for dot in rows[0]], [False] * 9 + [True])
-        self.assertEqual([dot[1] for dot in rows[0]], sorted(dot[1] for dot in rows[0]))
-        told = page.run("JSON.parse(document.getElementById('data').textContent).find((one) => one.kind === 'rounds').rows[0].ratios")
-        self.assertEqual(len(told), 10)
-        place = [dot[0] for dot in rows[0]]
-        first, last = told.index(min(told[:9])), told.index(max(told[:9]))
-        scale = (place[last] - place[first]) / math.log(told[last] / told[first])
-        for at in range(9):
-            self.assertAlmostEqual(place[at], place[0] + scale * math.log(told[at] / told[0]), delta=0.1)
-        self.assertGreater(place[9], place[0] + scale * math.log(told[9] / told[0]))
-        self.assertIn(f"10: −{100 * (1 - told[9]):.1f} %", self.texts(page, ".rounds .row:first-of-type title"))
-        self.assertLessEqual({"×0.67", "×1"}, set(self.texts(page, ".rounds .tick")))
-        self.assertNotIn("×0.25", self.texts(page, ".rounds .tick"))
-        self.assertEqual(page.run("document.querySelectorAll('.rounds .range').length"), 4)
+        page.open(self.page(html_result.result(NAMES[:4], full=False)))
+        told = page.run("JSON.parse(document.getElementById('data').textContent).find((one) => one.kind === 'ranges').rows")
+        places = page.run("[...document.querySelectorAll('.ranges .row')].map((row) => ['range', 'middle'].map((kind) => row.querySelector(`rect.${kind}`))"
+                          ".map((one) => [Number(one.getAttribute('x')), Number(one.getAttribute('width'))]))")
+        self.assertEqual((len(told), len(places)), (4, 4))  # the control is the last
+        middles = [left + width / 2 for _, (left, width) in places]
+        scale = (middles[1] - middles[0]) / math.log(told[1]["ratio"] / told[0]["ratio"])
+        for row, middle, ((left, width), _) in zip(told, middles, places):
+            self.assertAlmostEqual(middle, middles[0] + scale * math.log(row["ratio"] / told[0]["ratio"]), delta=0.1)
+            self.assertAlmostEqual(left, middles[0] + scale * math.log(row["low"] / told[0]["ratio"]), delta=0.1)
+            self.assertAlmostEqual(width, max(2, scale * math.log(row["high"] / row["low"])), delta=0.1)
 
     def test_ticks_of_wide_and_of_narrow_ranges(self):
         for factor, expected in ((1.0, ["−20 %", "0 %", "+20 %"]), (3.2, ["×1", "×2", "×4"])):
@@ -115,7 +102,7 @@ class Page(Lab):
             page = self.browser
             page.open(self.page(result))
             for words in expected:
-                self.assertIn(words, self.texts(page, ".rounds .tick"))
+                self.assertIn(words, self.texts(page, ".ranges .tick"))
 
     def test_several_workloads(self):
         """A link to each workload, which is closed and told by its verdict; no two colours of one name."""

@@ -91,33 +91,6 @@ TEST(raw_samples_stay_in_the_result)
     json_decref(result);
 }
 
-/* What each round says of the ratio to both runs of the baseline together: their mean is that ratio. */
-TEST(rounds_are_paired)
-{
-    json_t *data, *result = result_of(2, 0);
-    json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
-    json_t *other = entry_of(json_array());
-    json_object_set_new(other, "name", json_string("other"));
-    json_array_append_new(json_object_get(workload, "candidates"), other);
-    json_t *const entries[] = {json_array_get(json_object_get(workload, "candidates"), 0),
-                               json_object_get(workload, "control"), other};
-    static const int NS[3][2] = {{1000, 1100}, {2000, 2100}, {2000, 2200}};
-    for (size_t i = 0; i < 3; i++) {
-        json_object_set_new(entries[i], "runs", json_array());
-        for (size_t round = 0; round < 2; round++)
-            json_array_append_new(json_object_get(entries[i], "runs"),
-                                  json_pack("{s:f, s:[i]}", "ns_per_op", 1.0, "batch_ns", NS[i][round]));
-    }
-    json_t *row = json_array_get(json_object_get(chart_of(result, "rounds", &data), "rows"), 0);
-    json_t *ratios = json_object_get(row, "ratios");
-    CHECK_U64(json_array_size(ratios), 2);
-    const double first = json_number_value(json_array_get(ratios, 0)),
-                 second = json_number_value(json_array_get(ratios, 1));
-    CHECK(fabs(log(first * second) / 2 - log(2000 / sqrt(1000.0 * 2000.0))) < 1e-6);
-    json_decref(data);
-    json_decref(result);
-}
-
 TEST(a_long_series_is_bounded_and_keeps_its_peak)
 {
     for (size_t peak_at = 0; peak_at < 54321; peak_at += 54320 / 5) {
@@ -162,5 +135,4 @@ TEST(without_scripts_the_page_has_the_words)
 
 RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(what_is_not_seen_is_spelled_out),
           T(raw_samples_stay_in_the_result), T(a_history_is_on_its_page),
-          T(without_scripts_the_page_has_the_words), T(rounds_are_paired),
-          T(a_long_series_is_bounded_and_keeps_its_peak))
+          T(without_scripts_the_page_has_the_words), T(a_long_series_is_bounded_and_keeps_its_peak))

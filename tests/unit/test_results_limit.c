@@ -71,7 +71,7 @@ static struct res_tails tails_at(const struct res_batches *other, const struct r
     for (size_t batch = 0; batch < BATCHES; batch++)
         ns[batch] = 100000;
     const struct res_steady_sides sides = {.other = other, .base = base, .floor = &floor};
-    return res_logarithm_tails(res_steady_logarithm(&sides, NULL), limit);
+    return res_logarithm_tails(res_steady_logarithm(&sides), limit);
 }
 
 TEST(the_limit_is_of_net_times)

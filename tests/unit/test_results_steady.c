@@ -64,7 +64,7 @@ static struct res_estimate compared(const struct res_batches *other, const struc
                                     const struct res_batches *control, const struct res_batches *floor)
 {
     const struct res_steady_sides sides = {other, base, control, floor};
-    return res_logarithm_estimate(res_steady_logarithm(&sides, NULL));
+    return res_logarithm_estimate(res_steady_logarithm(&sides));
 }
 
 TEST(what_disturbs_single_batches_is_left_out)

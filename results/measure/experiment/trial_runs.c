@@ -289,7 +289,7 @@ struct res_estimate res_trial_time(const struct res_trial *trial, const struct r
                                            timed_of(res_trial_floor(trial))};
     const struct res_steady_sides of = {&sides[OTHER].batches, &sides[BASE].batches, &sides[CONTROL].batches,
                                         &sides[FLOOR].batches};
-    const struct res_logarithm found = res_steady_logarithm(&of, NULL);
+    const struct res_logarithm found = res_steady_logarithm(&of);
     for (size_t i = 0; i < SIDES; i++)
         res_run_batches_release(&sides[i]);
     return res_logarithm_estimate(found);

@@ -165,10 +165,6 @@ double res_series_steady_ns(const struct res_series *series);
 struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base);
 struct res_logarithm res_series_across(const struct res_series *now, const struct res_series *then);
 
-/* res_series_rounds - the first, of times, with what each round says of it (res_steady_logarithm), for as many rounds as the series has. */
-struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
-                                       double *ret_says);
-
 /* res_ratio_of - 0 over 0 is 1; other ratios to 0, and of negative samples, are NAN. */
 double res_ratio_of(double other, double base);
 

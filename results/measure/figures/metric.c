@@ -180,22 +180,6 @@ double res_series_steady_ns(const struct res_series *series)
                            : NAN;
 }
 
-struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
-                                       double *ret_says)
-{
-    const bool is_baseline = series->control.batches.round_count > 0;
-    const struct res_steady_sides sides = {
-        .other = &series->time.batches,
-        .base = base != NULL ? &base->time.batches : NULL,
-        .control = base != NULL && !series->is_control && !is_baseline ? &base->control.batches : NULL,
-        .floor = &series->floor.batches,
-    };
-    struct res_logarithm found = res_steady_logarithm(&sides, ret_says);
-    if (base == NULL && isfinite(series->ns_per_op))
-        found.value = log(series->ns_per_op);
-    return found;
-}
-
 const struct res_result_entry *res_linked_entry(const struct res_result_workload *workload)
 {
     const struct res_runs_on *runs_on = workload->runs_on;
@@ -213,11 +197,26 @@ double res_ratio_of(double other, double base)
     return other > 0 ? NAN : 1;
 }
 
+static struct res_logarithm logarithm_of_times(const struct res_series *series, const struct res_series *base)
+{
+    const bool is_baseline = series->control.batches.round_count > 0;
+    const struct res_steady_sides sides = {
+        .other = &series->time.batches,
+        .base = base != NULL ? &base->time.batches : NULL,
+        .control = base != NULL && !series->is_control && !is_baseline ? &base->control.batches : NULL,
+        .floor = &series->floor.batches,
+    };
+    struct res_logarithm found = res_steady_logarithm(&sides);
+    if (base == NULL && isfinite(series->ns_per_op))
+        found.value = log(series->ns_per_op);
+    return found;
+}
+
 struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base)
 {
     const size_t count = base == NULL || series->count < base->count ? series->count : base->count;
     if (res_series_has_time(series) && (base == NULL || res_series_has_time(base)))
-        return res_series_rounds(series, base, NULL);
+        return logarithm_of_times(series, base);
     double *ratios = res_calloc(count + 1, sizeof *ratios);
     for (size_t i = 0; i < count; i++)
         ratios[i] = base == NULL ? series->values[i] : res_ratio_of(series->values[i], base->values[i]);

@@ -223,8 +223,7 @@ struct res_steady_sides {
 double res_steady_net_ns(const struct res_batches *batches, const struct res_batches *floor);
 
 /* res_steady_logarithm - of the net ratio, or of other's own net time where base is NULL; with its error. Value NAN where a side has no rounds, batches differ, or
- * a time is not above its floor. Intervals, p-values and tests at a limit follow from it: statistics.h.
- * ret_says  of each round that all sides have, by how much the logarithm would be another if all were like it; NULL: not asked. */
-struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides, double *ret_says);
+ * a time is not above its floor. Intervals, p-values and tests at a limit follow from it: statistics.h. */
+struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides);
 
 #endif

@@ -216,7 +216,7 @@ static double width_of(const struct res_logarithm *logarithm)
 }
 
 /* By the part that tells most. */
-static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size_t rounds, double *ret_says)
+static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size_t rounds)
 {
     const struct res_batches *const batches[SIDE_COUNT] = {of->other, of->base, of->control, of->floor};
     const bool is_side[SIDE_COUNT] = {true, of->base != NULL, is_there(of->control),
@@ -234,17 +234,12 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
             sides[i] = is_own[i] ? sides_of(batches[i], count, 0, end) : *made;
     }
     struct res_logarithm found = logarithm_by(QUARTER, sides, is_side, rounds, says);
-    if (ret_says != NULL)
-        memcpy(ret_says, says, rounds * sizeof *says);
     for (size_t part = 0; part < end; part++) {
         if (part == QUARTER || PARTS[part] * (double)rounds < ROUNDS_LEAST)
             continue;
         const struct res_logarithm one = logarithm_by(part, sides, is_side, rounds, says);
-        if (!(width_of(&one) < width_of(&found)))
-            continue;
-        found = one;
-        if (ret_says != NULL)
-            memcpy(ret_says, says, rounds * sizeof *says);
+        if (width_of(&one) < width_of(&found))
+            found = one;
     }
     for (size_t i = 0; i < SIDE_COUNT; i++)
         if (is_own[i])
@@ -253,7 +248,7 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
     return found;
 }
 
-struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides, double *ret_says)
+struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides)
 {
     const struct res_batches *const all[] = {sides->other, sides->base, sides->control};
     struct res_logarithm none = {NAN, NAN, 0};
@@ -265,5 +260,5 @@ struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides, 
             return none;
         rounds = all[i]->round_count < rounds ? all[i]->round_count : rounds;
     }
-    return rounds > 0 ? logarithm_of(sides, rounds, ret_says) : none;
+    return rounds > 0 ? logarithm_of(sides, rounds) : none;
 }

@@ -225,7 +225,7 @@ static struct res_logarithm over_baseline(const struct res_session *session)
 static struct res_logarithm over_harness(const struct res_series *own, const struct res_series *harness)
 {
     const struct res_steady_sides sides = {.other = &own->time.batches, .base = &harness->time.batches};
-    struct res_logarithm logarithm = res_steady_logarithm(&sides, NULL);
+    struct res_logarithm logarithm = res_steady_logarithm(&sides);
     const double times = exp(logarithm.value);
     if (!(times > 1))
         return NO_LOGARITHM;

@@ -1,4 +1,4 @@
-// drawings.js - from a chart's object (html.h) to what is drawn: lines, points, percentiles, rounds, a heat map.
+// drawings.js - from a chart's object (html.h) to what is drawn: lines, points, percentiles, ranges, a heat map.
 
 const WRITTEN = {time: timeText, bytes: bytesText, ratio: percentText};
 
@@ -42,48 +42,25 @@ function points(spec) {
     told: (at, index) => series[index].told[at], over: (place) => [...changed].map((at) => line("change-line", place.x.at(at), place.top + 2, place.x.at(at), place.bottom))};
 }
 
-// ---- rounds: each as a dot, how the candidate did beside the baseline of the same round; with their distribution and the range of the change.
+// ---- ranges: a row for each candidate, its change in the middle of its range.
 
-const ROW = {height: 84, ridge: 42, dots: 50, last: 78}; // from a row's top, in pixels
+const ROW = 44; // pixels
 
-// Rounds that something disturbed do not decide how wide the picture is: they stand at its edge.
-function usualOf(ratios) {
-  const logs = ratios.filter((ratio) => ratio > 0).map(Math.log).sort((one, other) => one - other);
-  const at = (part) => logs[Math.round(part * (logs.length - 1))], far = 3 * (at(0.75) - at(0.25)) + 0.005;
-  return logs.filter((one) => Math.abs(one - at(0.5)) <= far).map(Math.exp);
-}
-
-// Gaussian kernels on logarithms (B. W. Silverman, "Density estimation", 1986, 3.31), as a path above y.
-function ridgeOf(ratios, place, y) {
-  const logs = usualOf(ratios).map(Math.log), count = logs.length, mean = logs.reduce((sum, one) => sum + one, 0) / count;
-  const width = 0.9 * Math.sqrt(logs.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (count - 1)) * count ** -0.2;
-  if (count < 5 || !(width > 0)) return [];
-  const low = Math.min(...logs) - 3 * width, high = Math.max(...logs) + 3 * width;
-  const points = Array.from({length: 61}, (_, at) => low + (high - low) * at / 60)
-    .map((log) => [log, logs.reduce((sum, one) => sum + Math.exp(-(((log - one) / width) ** 2) / 2), 0)]);
-  const most = Math.max(...points.map(([, density]) => density));
-  return [drawn("path", {class: "ridge", d: `M${place.x.at(Math.exp(low))} ${y}${points.map(([log, density]) => `L${place.x.at(Math.exp(log))} ${y - 22 * density / most}`).join("")}Z`})];
-}
-
-function rowOf({name, words, ratios, ratio, low, high, colour, is_control: isControl}, place, top) {
-  const {x, left, right} = place, y = top + ROW.ridge, rounds = Math.max(1, ratios.length - 1);
-  const inside = (value) => Math.max(left, Math.min(right, x.at(value)));
-  const dots = ratios.flatMap((one, at) => (one > 0 ? [drawn("circle", {class: one < x.low || one > x.high ? "round beyond" : "round", cx: inside(one),
-    cy: top + ROW.dots + (ROW.last - ROW.dots) * at / rounds, r: ratios.length > 60 ? 2 : 3.5}, drawn("title", {}, `${at + 1}: ${percentText(one)}`))] : []));
-  const range = isNumber(low) && isNumber(high) ? [drawn("rect", {class: "range", x: inside(low), y: y - 3, width: Math.max(2, inside(high) - inside(low)), height: 6})] : [];
-  const middle = isNumber(ratio) ? [drawn("rect", {class: "middle", x: inside(ratio) - 1.5, y: y - 9, width: 3, height: 18})] : [];
-  const room = Math.max(8, Math.floor((right - left) / 9) - words.length);
-  return drawn("g", {class: `row c${colour}${isControl ? " control" : ""}`}, line("grid", left, top, right, top), ...ridgeOf(ratios, place, y), ...dots, ...range, ...middle,
+function rangeOf({name, words, ratio, low, high, colour, is_control: isControl}, place, top) {
+  const {x, left, right} = place, y = top + 28, room = Math.max(8, Math.floor((right - left) / 9) - words.length);
+  const range = isNumber(low) && isNumber(high) ? [drawn("rect", {class: "range", x: x.at(low), y: y - 3, width: Math.max(2, x.at(high) - x.at(low)), height: 6})] : [];
+  const middle = isNumber(ratio) ? [drawn("rect", {class: "middle", x: x.at(ratio) - 1.5, y: y - 9, width: 3, height: 18})] : [];
+  return drawn("g", {class: `row c${colour}${isControl ? " control" : ""}`}, line("grid", left, top, right, top), ...range, ...middle,
     drawn("text", {class: "name", x: left, y: top + 13}, name.length > room ? `${name.slice(0, room)}…` : name, drawn("tspan", {class: "open", dx: 8}, words)));
 }
 
-function drawRounds({rows, less, more}, width) {
-  const top = 22, bottom = top + rows.length * ROW.height, place = {left: 12, right: width - 12, top, bottom, isRatio: true};
-  place.x = scaleOf("ratio", ratioReach(rows.flatMap(({low, high, ratio, ratios}) => [low, high, ratio, ...usualOf(ratios)]), 0.1), place.left, place.right, width / 90);
+function drawRanges({rows, less, more}, width) {
+  const top = 22, bottom = top + rows.length * ROW, place = {left: 12, right: width - 12, top, bottom, isRatio: true};
+  place.x = scaleOf("ratio", ratioReach(rows.flatMap(({low, high, ratio}) => [low, high, ratio]), 0.1), place.left, place.right, width / 90);
   const one = place.x.at(1), sides = [[`← ${less}`, "end", -8, one - place.left], [`${more} →`, "start", 8, place.right - one]];
-  return drawn("svg", {class: "drawing rounds", viewBox: `0 0 ${width} ${bottom + 24}`}, ...axes(place), line("axis", one, top, one, bottom),
+  return drawn("svg", {class: "drawing ranges", viewBox: `0 0 ${width} ${bottom + 24}`}, ...axes(place), line("axis", one, top, one, bottom),
     ...sides.filter(([, , , room]) => room > 70).map(([words, side, dx]) => label(`tick ${side}`, one + dx, top - 8, words)),
-    ...rows.map((row, at) => rowOf(row, place, top + at * ROW.height)));
+    ...rows.map((row, at) => rangeOf(row, place, top + at * ROW)));
 }
 
 // ---- a heat map: calls by latency over recorded time; darker where more calls took so long.
@@ -120,7 +97,7 @@ function mapOf(spec) {
 
 // What stands in the place of a chart; null: its figures are none.
 function drawnOf(spec) {
-  if (spec.kind === "rounds") return sheet(element("div", {class: "plot", role: "img", "aria-label": spec.rows.map(({name, words}) => `${name} ${words}`).join(", ")}), (width) => drawRounds(spec, width));
+  if (spec.kind === "ranges") return sheet(element("div", {class: "plot", role: "img", "aria-label": spec.rows.map(({name, words}) => `${name} ${words}`).join(", ")}), (width) => drawRanges(spec, width));
   if (spec.kind === "map") return mapOf(spec);
   const settings = LINES[spec.kind](spec);
   return settings && chart({label: spec.label, xLabel: spec.x_label, yText: WRITTEN[spec.y_as], ...settings});

@@ -51,7 +51,7 @@ static void add_workload(struct res_page *page, const struct res_result *result,
     }
     add_decision(page, result, workload);
     if (workload->candidate_count > 0) {
-        res_page_rounds(page, result, workload);
+        res_page_time(page, result, workload);
         res_page_part(page, "All figures", NULL);
         res_table_grid(&grid, result, workload);
         res_page_grid(page, "All figures", &grid);

@@ -139,79 +139,47 @@ void res_page_resident(struct res_page *page, const struct res_result_workload *
     res_page_mark(page, "</section>\n");
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
-/* What each round says of an entry's ratio to the baseline. */
-static json_t *round_ratios(const struct res_result_workload *workload, const struct res_result_entry *entry)
-{
-    struct res_series series = res_series_of(workload, entry, RES_METRIC_TIME);
-    struct res_series base = res_series_of(workload, &workload->candidates[0], RES_METRIC_TIME);
-    const size_t count = series.time.batches.round_count;
-    double *says = res_calloc(count + 1, sizeof *says);
-    json_t *array = json_array();
-    for (size_t round = 0; round < count; round++)
-        says[round] = NAN;
-    const double value = res_series_rounds(&series, &base, says).value;
-    for (size_t round = 0; round < count && round < ROUNDS_MAX; round++)
-        json_array_append_new(array, res_json_number(exp(value + says[round])));
-    free(says);
-    res_series_release(&series);
-    res_series_release(&base);
-    return array;
-}
-
-/* "-35.0%": in words for who sees no colours. Returns whether there is a round. */
-static bool add_round_row(struct res_page *page, json_t *rows, const struct res_result_workload *workload,
-                          const struct res_result_entry *entry, const char *name)
+/* "-35.0% faster": in words for who sees no colours. */
+static void add_range(struct res_page *page, json_t *rows, const struct res_result_entry *entry,
+                      const char *name, bool is_control)
 {
     const struct res_difference *time = &entry->figures.time;
-    const bool is_control = entry == &workload->control;
-    json_t *ratios = round_ratios(workload, entry);
-    size_t at, known = 0;
-    json_t *ratio;
-    json_array_foreach(ratios, at, ratio)
-    {
-        known += json_number_value(ratio) > 0;
-    }
+    if (!isfinite(time->ratio))
+        return;
     char *words = res_printf(
         "%s %s", RES_PERCENT(time->ratio),
         is_control ? "" : res_verdict_shown(time->verdict, time->interval.low, time->interval.high));
     char *plain = res_text_plain(name);
-    if (known > 0)
-        json_array_append_new(
-            rows, json_pack("{s:s, s:s, s:O, s:o, s:o, s:o, s:i, s:b}", "name", plain, "words",
-                            isfinite(time->ratio) ? words : "", "ratios", ratios, "ratio",
-                            res_json_number(time->ratio), "low", res_json_number(time->interval.low), "high",
-                            res_json_number(time->interval.high), "colour",
-                            (int)res_page_colour(page, entry->name), "is_control", is_control));
-    json_decref(ratios);
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:b}", "name", plain, "words",
+                                          words, "ratio", res_json_number(time->ratio), "low",
+                                          res_json_number(time->interval.low), "high",
+                                          res_json_number(time->interval.high), "colour",
+                                          (int)res_page_colour(page, entry->name), "is_control", is_control));
     free(plain);
     free(words);
-    return known > 0;
 }
 
-void res_page_rounds(struct res_page *page, const struct res_result *result,
-                     const struct res_result_workload *workload)
+void res_page_time(struct res_page *page, const struct res_result *result,
+                   const struct res_result_workload *workload)
 {
     json_t *rows = json_array();
     for (size_t i = 1; i < workload->candidate_count; i++)
-        (void)add_round_row(page, rows, workload, &workload->candidates[i], workload->candidates[i].name);
+        add_range(page, rows, &workload->candidates[i], workload->candidates[i].name, false);
     char *again = res_printf("%s again, which shows chance", result->baseline);
-    (void)add_round_row(page, rows, workload, &workload->control, again);
+    add_range(page, rows, &workload->control, again, true);
     free(again);
-    if (json_array_size(rows) == 0) {
-        json_decref(rows);
-        return;
+    if (json_array_size(rows) > 0) {
+        char *title = res_printf("Time in malloc against %s", result->baseline);
+        res_page_part(page, title, "The change of each candidate, with its 95 % range.");
+        res_page_chart(page, title, true,
+                       json_pack("{s:s, s:O, s:s, s:s}", "kind", "ranges", "rows", rows, "less", "faster",
+                                 "more", "slower"));
+        res_page_mark(page, "</section>\n");
+        free(title);
     }
-    char *title = res_printf("Time in malloc against %s, round by round", result->baseline);
-    res_page_part(page, title,
-                  "A dot is a round, the first on top; above them their distribution and the change with its "
-                  "95 % range. A ring is beyond the edge.");
-    res_page_chart(page, title, true,
-                   json_pack("{s:s, s:o, s:s, s:s}", "kind", "rounds", "rows", rows, "less", "faster", "more",
-                             "slower"));
-    res_page_mark(page, "</section>\n");
-    free(title);
+    json_decref(rows);
 }
 
 /* ---- single calls ---------------------------------------------------------------------------- */
