@@ -146,18 +146,15 @@ function pointsShown(settings, made) {
 }
 
 function drawChart(settings, made, width) {
-  const height = Math.min(340, Math.max(220, Math.round(width * 0.4))), id = `clip-${made.number}`;
+  const height = Math.min(340, Math.max(220, Math.round(width * 0.4)));
   const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 42 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null};
   place.x = scaleOf(settings.xKind ?? "linear", made.reach, place.left, place.right, width / 90, settings.xText);
   place.y = scaleOf(settings.yKind ?? "linear", yReach(settings, made), place.bottom, place.top, height / 42, settings.yText);
   made.place = place;
   made.over = drawn("g", {});
   const lines = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at]);
-  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${height}`},
-    drawn("clipPath", {id}, drawn("rect", {x: place.left, y: 0, width: place.right - place.left + 6, height: place.bottom})), ...axes(place),
-    drawn("g", {"clip-path": `url(#${id})`}, ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)),
-      ...(settings.isPoints ? drawPoints(settings, made, place) : []),
-      ...(settings.over ? settings.over(place) : []), made.over));
+  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${height}`}, ...axes(place), ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)),
+    ...(settings.isPoints ? drawPoints(settings, made, place) : []), ...(settings.over ? settings.over(place) : []), made.over);
 }
 
 function legendOf(settings, made, rebuild) {
@@ -220,7 +217,7 @@ function walkPoints(settings, made, key) {
 
 function chart(settings) {
   const last = settings.x.length - 1, pad = settings.pad ?? 0;
-  const made = {number: sheets.size, shown: settings.series.map(() => true), reach: [settings.x[0] - pad, settings.x[last] + pad], values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
+  const made = {shown: settings.series.map(() => true), reach: [settings.x[0] - pad, settings.x[last] + pad], values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
   const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": settings.label});
   const rebuild = () => {
     if (sheets.get(holder).width > 0) sheets.get(holder).draw(sheets.get(holder).width);
