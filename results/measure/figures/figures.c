@@ -73,11 +73,8 @@ static void measure_memory(const struct res_result_workload *workload, struct re
     figures->peak_deviation = has_peaks ? res_median_deviation(samples, runs.count) : NAN;
     entry->resident_clock = workload->memory_rounds > 0 ? RES_CLOCK_RECORDED : RES_CLOCK_REAL;
     entry->resident_rounds = workload->memory_rounds > 0 ? entry->memory_count : entry->run_count;
-    if (workload->memory_rounds > 0) {
-        figures->growth = res_growth_together(runs.items, runs.count, offsetof(struct res_run, growth));
-        figures->live_growth = res_growth_together(runs.items, runs.count,
-                                                   offsetof(struct res_run, live_growth));
-    }
+    figures->growth = res_growth_together(runs.items, runs.count, offsetof(struct res_run, growth));
+    figures->live_growth = res_growth_together(runs.items, runs.count, offsetof(struct res_run, live_growth));
     free(samples);
 }
 

@@ -10,7 +10,6 @@
 /* What fills or settles approaches its size by an exponential: time constants that are tried, in blocks. */
 static const double SETTLES[] = {1, 2, 4, 8, 16};
 #define STEADIEST 0.95 /* correlation of neighbours at most: with more nothing is known */
-
 /* Of what is resident, an hour: less is nobody's concern. */
 #define WORTH 0.05
 /* Of what live bytes grow by: so much more is what an allocator adds to any object, and no growth of its own. */

@@ -1,7 +1,6 @@
 /* disturbances.c - /proc and /sys, before and after. */
 #include "results/measure/machine/disturbances.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <math.h>
@@ -10,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <sys/time.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -173,36 +173,12 @@ static void look_at_huge_pages(struct res_disturbances *disturbances)
             "use what production has; else echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 }
 
-static void look_at_power(struct res_disturbances *disturbances)
-{
-    static const char PATH[] = "/sys/class/power_supply";
-    char *full = res_printf("%s%s", disturbances->root, PATH);
-    DIR *supplies = opendir(full);
-    const struct dirent *supply;
-    free(full);
-    while (supplies != NULL && (supply = readdir(supplies)) != NULL) {
-        char path[512], type[32], status[32];
-        snprintf(path, sizeof path, "%s/%s/type", PATH, supply->d_name);
-        read_word(disturbances, path, type, sizeof type);
-        snprintf(path, sizeof path, "%s/%s/status", PATH, supply->d_name);
-        read_word(disturbances, path, status, sizeof status);
-        if (strcmp(type, "Battery") != 0 || strcmp(status, "Discharging") != 0)
-            continue;
-        add(disturbances, "battery", "before", NAN, "state", res_strdup("the machine runs on battery"),
-            "plug it in");
-        break;
-    }
-    if (supplies != NULL)
-        closedir(supplies);
-}
-
 void res_disturbances_begin(struct res_disturbances *disturbances, const char *root)
 {
     *disturbances = (struct res_disturbances){.root = res_strdup(root)};
     look_at_frequency(disturbances);
     look_at_memory(disturbances, "before");
     look_at_huge_pages(disturbances);
-    look_at_power(disturbances);
     disturbances->begin_ns = fp_now_ns();
     (void)getrusage(RUSAGE_CHILDREN, &disturbances->children); /* cannot fail */
     processor_ticks(disturbances, disturbances->processor_ticks);
@@ -215,13 +191,12 @@ static double own_ticks(const struct res_disturbances *disturbances)
 {
     const struct rusage *then = &disturbances->children;
     struct rusage now;
+    struct timeval user, system;
     (void)getrusage(RUSAGE_CHILDREN, &now);
-    const double seconds = (double)(now.ru_utime.tv_sec - then->ru_utime.tv_sec + now.ru_stime.tv_sec -
-                                    then->ru_stime.tv_sec) +
-                           (double)(now.ru_utime.tv_usec - then->ru_utime.tv_usec + now.ru_stime.tv_usec -
-                                    then->ru_stime.tv_usec) /
-                               1e6;
-    return seconds * (double)sysconf(_SC_CLK_TCK);
+    timersub(&now.ru_utime, &then->ru_utime, &user);
+    timersub(&now.ru_stime, &then->ru_stime, &system);
+    timeradd(&user, &system, &user);
+    return ((double)user.tv_sec + (double)user.tv_usec / 1e6) * (double)sysconf(_SC_CLK_TCK);
 }
 
 static void look_at_processors(struct res_disturbances *disturbances)
@@ -377,29 +352,6 @@ static double usable_cpus(void)
     return CPU_COUNT(&set);
 }
 
-/* Physical cores: different pairs of package and core among the processors that are on. */
-static double physical_cores(void)
-{
-    const long configured = sysconf(_SC_NPROCESSORS_CONF);
-    json_t *seen = json_object();
-    for (long cpu = 0; cpu < configured; cpu++) {
-        char path[128], pair[64];
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/topology/physical_package_id", cpu);
-        char *package = line_of(path);
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/topology/core_id", cpu);
-        char *core = line_of(path);
-        if (package != NULL && core != NULL) {
-            snprintf(pair, sizeof pair, "%.20s %.20s", package, core);
-            json_object_set_new(seen, pair, json_true());
-        }
-        free(package);
-        free(core);
-    }
-    const size_t count = json_object_size(seen);
-    json_decref(seen);
-    return count > 0 ? (double)count : NAN;
-}
-
 /* What may be of any bytes, made plain. Takes over the text. */
 static char *plain(char *text)
 {
@@ -420,7 +372,6 @@ void res_machine_describe(struct res_machine *ret_machine)
     ret_machine->name = name != NULL && *name != '\0' ? res_text_plain(name) : NULL;
     ret_machine->cpu = plain(cpu_fact("model name"));
     ret_machine->cpus = usable_cpus();
-    ret_machine->cores = physical_cores();
     ret_machine->page_bytes = (double)sysconf(_SC_PAGESIZE);
     ret_machine->memory_bytes = pages > 0 ? (double)pages * (double)sysconf(_SC_PAGESIZE) : NAN;
     if (uname(&names) == 0) {

@@ -2,7 +2,7 @@
  * and once after it; and what the machine is.
  *
  *   before   what lasts, for `mallab doctor`: a governor other than `performance`, turbo, huge pages for everyone, little free
- *            memory, running on battery. It is the same for all runs of an experiment, so a result is not told
+ *            memory. It is the same for all runs of an experiment, so a result is not told
  *   during   what happened meanwhile: time stolen by the hypervisor, processors used by others than our own runs,
  *            threads that waited for one, swapping; the host's slow phases, which the harness' own runs show
  *   after    free memory again

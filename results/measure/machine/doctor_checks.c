@@ -85,8 +85,6 @@ static const struct {
      "pages that are swapped out count neither as resident nor as fast"},
     {"huge_pages", "huge pages", RES_DOCTOR_NOTE, "/sys/kernel/mm/transparent_hugepage/enabled",
      "not for every mapping", "peaks move by 2 MB a mapping, depending on how memory happens to lie"},
-    {"battery", "power", RES_DOCTOR_BAD, "/sys/class/power_supply", "no battery is being emptied",
-     "clock rates are kept low"},
 };
 #define DISTURBANCE_COUNT (sizeof DISTURBANCES / sizeof DISTURBANCES[0])
 

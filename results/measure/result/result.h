@@ -225,7 +225,7 @@ struct res_machine {
     char *name; /* $MALLAB_MACHINE */
     char *cpu, *architecture, *kernel, *libc, *transparent_huge_pages, *governor;
     struct res_build libc_build;
-    double cpus, cores, memory_bytes, page_bytes, load_1_minute;
+    double cpus, memory_bytes, page_bytes, load_1_minute;
     int virtual_machine; /* -1: not known */
     json_t *rest;
 };

@@ -378,7 +378,6 @@ static const struct res_field MACHINE_FIELDS[] = {
     RES_ROW(TEXT, "name", name, "`$MALLAB_MACHINE`; the host's own is not taken"),
     RES_ROW(TEXT, "cpu", cpu, "model"),
     RES_ROW(WHOLE, "cpus", cpus, "usable"),
-    RES_ROW(WHOLE, "cores", cores, "physical"),
     RES_ROW(WHOLE, "memory_bytes", memory_bytes, "physical"),
     RES_ROW_AS(WHOLE, OMITTED, "page_bytes", page_bytes, "of a page"),
     RES_ROW(TEXT, "architecture", architecture, "as uname(2) says"),

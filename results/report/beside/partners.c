@@ -94,7 +94,7 @@ static char *value_text(const struct res_described *described, const void *from,
 
 char *res_machine_problem(const struct res_result *earlier, const struct res_result *result)
 {
-    static const char *const KEYS[] = {"cpu", "cpus", "cores", "architecture"};
+    static const char *const KEYS[] = {"cpu", "cpus", "architecture"};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         if (res_described_same(&RES_MACHINE, &earlier->machine, &result->machine, KEYS[i]))
             continue;
@@ -130,9 +130,15 @@ void res_differences_add(struct res_beside *beside, const struct res_result *ear
 {
     static const char *const SETTINGS[] = {
         "label", "commit", "baseline", "rounds", "memory_rounds_asked", "memory_idle_ms", "one_thread"};
-    static const char *const MACHINE[] = {"cpu",          "cpus",           "cores", "architecture",
-                                          "memory_bytes", "kernel",         "libc",  "transparent_huge_pages",
-                                          "governor",     "virtual_machine"};
+    static const char *const MACHINE[] = {"cpu",
+                                          "cpus",
+                                          "architecture",
+                                          "memory_bytes",
+                                          "kernel",
+                                          "libc",
+                                          "transparent_huge_pages",
+                                          "governor",
+                                          "virtual_machine"};
     const struct two results = {&RES_RESULT, earlier, result},
                      machines = {&RES_MACHINE, &earlier->machine, &result->machine};
     add_difference(beside, "mallab", results, "mallab_version");

@@ -213,8 +213,8 @@ static bool is_nowhere(const struct shown *shown, const struct res_result_worklo
 {
     for (size_t i = 0; i < workload->candidate_count; i++) {
         const void *owner = owner_of(shown, &workload->candidates[i]);
-        const bool is_rare = shown->field->shown.late && shown->field->shown.as == RES_AS_BYTES;
-        if (owner != NULL && !(is_rare && isnan(number_of(shown, owner))))
+        const struct res_shown *how = &shown->field->shown;
+        if (owner != NULL && !(how->late && how->as == RES_AS_BYTES && isnan(number_of(shown, owner))))
             return false;
     }
     return true;
