@@ -108,14 +108,16 @@ TEST(who_waits_is_known_without_pressure)
 TEST(slow_phases_of_the_host_show_in_the_harness)
 {
     static const struct {
-        const char *stat, *kind,
-            *text;      /* stat: /proc/stat behind the runs; kind NULL: there is nothing to tell */
-        double slow_ns; /* of every third run */
+        const char *path, *content; /* behind the runs; NULL: as before */
+        const char *kind, *text;    /* NULL: there is nothing to tell */
+        double slow_ns;             /* of every third run */
     } CASES[] = {
-        {NULL, NULL, NULL, 2.0},
-        {NULL, "host", "the host had slow phases: half of the harness' own runs took 33 % longer", 3.0},
+        {NULL, NULL, NULL, NULL, 2.0},
+        {NULL, NULL, "host", "the host had slow phases: half of the harness' own runs took 33 % longer", 3.0},
         /* of 100 more 86 busy, none of them ours */
-        {"cpu  186 0 100 814 0 0 0 0 0 0\n", "others", "other programs took ", 3.0},
+        {"/proc/stat", "cpu  186 0 100 814 0 0 0 0 0 0\n", "others", "other programs took ", 3.0},
+        {"/proc/pressure/cpu", "some avg10=0.00 avg60=9.00 avg300=9.00 total=9000000000000\n", "pressure",
+         "threads waited for a CPU ", 3.0},
     };
     for (size_t one = 0; one < sizeof CASES / sizeof CASES[0]; one++) {
         struct res_disturbances disturbances;
@@ -127,8 +129,8 @@ TEST(slow_phases_of_the_host_show_in_the_harness)
             runs[i].ns_per_op = i % 3 == 2 ? CASES[one].slow_ns : 2.0 + 0.01 * (double)i;
         make_quiet();
         res_disturbances_begin(&disturbances, root);
-        if (CASES[one].stat != NULL) {
-            put("/proc/stat", CASES[one].stat);
+        if (CASES[one].path != NULL) {
+            put(CASES[one].path, CASES[one].content);
             res_disturbances_end(&disturbances);
         }
         res_disturbances_give(&disturbances, &result);

@@ -264,8 +264,7 @@ static void look_at_phases(struct res_disturbances *disturbances, const struct r
     for (size_t i = 0; i < result->workload_count; i++)
         percent = fmax(percent, phases_percent(result->workloads[i].floor)); /* not of NAN */
     for (size_t i = 0; i < disturbances->count; i++) /* these make them, and are told */
-        if (strcmp(disturbances->list[i].kind, "others") == 0 ||
-            strcmp(disturbances->list[i].kind, "steal") == 0)
+        if (strcmp(disturbances->list[i].when, "during") == 0)
             return;
     if (percent > PHASES_PERCENT)
         add(disturbances, "host", "during", percent, "percent",
