@@ -221,8 +221,8 @@ static int too_large(const struct run *run)
     return EXIT_FAILED;
 }
 
-/* The reader stays the run's, but where its memory belongs to a control group that is joined later. A workload that cannot be
- * opened is told of later. */
+/* The reader stays the run's, but where memory is limited: there what is held before the limit begins is counted. A workload that
+ * cannot be opened is told of later. */
 static struct rep_told recorded_processors(struct run *run)
 {
     const struct rep_options *options = &run->options;
@@ -236,7 +236,7 @@ static struct rep_told recorded_processors(struct run *run)
     if (wl_reader_summary(reader)->thread_count > 1 && usable > 0 && usable <= online &&
         online <= FP_PROCESSORS_MAX)
         told = (struct rep_told){(unsigned)usable, (unsigned)online};
-    if (options->limit.group != NULL)
+    if (options->limit.bytes > 0)
         wl_reader_close(reader);
     else
         run->reader = reader;
