@@ -309,7 +309,7 @@ static bool is_list_taken(const char *last)
 {
     struct res_lists lists = {.left = 40};
     struct part part;
-    char kept[128] = "", *problem = NULL,
+    char kept[256] = "", *problem = NULL,
          *text = res_printf("{\"counts\": [ 0,1,2,3,4,5,6,7,8,9 , 10,11,12,13,14,15,%s]}", last);
     size_t size;
     CHECK(res_described_text(&PART, text, strlen(text), kept, &size, &lists));

@@ -9,19 +9,20 @@
 
 /* What fills or settles approaches its size by an exponential: time constants that are tried, in blocks. */
 static const double SETTLES[] = {1, 2, 4, 8, 16};
+static const double NOTHING[BLOCKS];
 #define STEADIEST 0.95 /* correlation of neighbours at most: with more nothing is known */
 /* Of what is resident, an hour: less is nobody's concern. */
 #define WORTH 0.05
 /* Of what live bytes grow by: so much more is what an allocator adds to any object, and no growth of its own. */
 #define ADDED 0.25
 
-/* Less its mean, and what `shape`, whose mean is 0, explains of it; NULL: nothing. */
+/* Less its mean, and what `shape`, whose mean is 0, explains of it; all 0: nothing. */
 static void leave_out(const double *values, size_t count, const double *shape, double *ret_rest)
 {
     double mean = 0, common = 0, squares = 0;
     for (size_t i = 0; i < count; i++)
         mean += values[i] / (double)count;
-    for (size_t i = 0; i < count && shape != NULL; i++) {
+    for (size_t i = 0; i < count; i++) {
         common += (values[i] - mean) * shape[i];
         squares += shape[i] * shape[i];
     }
@@ -68,7 +69,7 @@ static struct res_growth line_beside_settling(const double *blocks)
     for (size_t k = 0; k < sizeof SETTLES / sizeof SETTLES[0]; k++) {
         for (size_t i = 0; i < BLOCKS; i++)
             raw[i] = exp(-(double)i / SETTLES[k]);
-        leave_out(raw, BLOCKS, NULL, shape);
+        leave_out(raw, BLOCKS, NOTHING, shape);
         const struct res_growth found = line(blocks, BLOCKS, shape, 4, &square);
         if (square < least)
             best = found;
@@ -96,7 +97,7 @@ struct res_growth res_growth_of(const double *times_ns, const double *bytes, siz
             return UNKNOWN;
         blocks[i] = res_median(bytes + first, at - first);
     }
-    const struct res_growth late = line(blocks + HALF, HALF, NULL, 2, &square);
+    const struct res_growth late = line(blocks + HALF, HALF, NOTHING, 2, &square);
     struct res_growth growth = line_beside_settling(blocks);
     growth = (struct res_growth){growth.bytes / block_hours, growth.low / block_hours,
                                  growth.high / block_hours};

@@ -37,7 +37,7 @@ struct res_figures {
     double own_start_bytes;  /* of start_bytes, the allocator's (figures.h); NAN: not known, in no other */
     double peak_deviation;   /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
-    double given_back_share; /* median over rounds */
+    double given_back_share;               /* median over rounds */
     struct res_growth growth, live_growth; /* over the memory passes (growth.c) */
 };
 

@@ -69,7 +69,7 @@ void res_page_rest(struct res_page *page, const struct res_note *notes, size_t c
 
 /* Charts of a workload (workload_charts.c), each where its data is. */
 void res_page_time(struct res_page *page, const struct res_result *result,
-                     const struct res_result_workload *workload);
+                   const struct res_result_workload *workload);
 void res_page_resident(struct res_page *page, const struct res_result_workload *workload);
 void res_page_latency(struct res_page *page, const struct res_result_workload *workload);
 
