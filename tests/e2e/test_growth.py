@@ -36,6 +36,12 @@ class Program:
     def small(self):
         return self.new(self.random.randrange(32, 600))
 
+    def any_of(self, live):
+        """Taken out of it."""
+        place = self.random.randrange(len(live))
+        live[place], live[-1] = live[-1], live[place]
+        return live.pop()
+
     def replace(self, live, times):
         for _ in range(times):
             place = self.random.randrange(len(live))
@@ -70,9 +76,7 @@ def drift(program):
             live.append((program.new(size), size))
             total += size
             while total > 10_000_000:
-                place = program.random.randrange(len(live))
-                live[place], live[-1] = live[-1], live[place]
-                number, size = live.pop()
+                number, size = program.any_of(live)
                 program.drop(number)
                 total -= size
 
@@ -89,38 +93,31 @@ def stairs(program):
                 program.drop(number)
 
 
-def steady(program):
-    """A cache of which entries are replaced at random."""
-    program.at(0)
-    live = [program.small() for _ in range(30_000)]
-    for second in range(0, SECONDS, 4):
-        program.at(second)
-        program.replace(live, 400)
-
-
-def fills(program):
-    """A cache that fills in some minutes."""
+def follow(program, wanted):
+    """A cache of as many entries as wanted at a part of the hour, which are replaced at random."""
     live = []
     for second in range(0, SECONDS, 4):
         program.at(second)
-        while len(live) < 30_000 * (1 - math.exp(-10 * second / SECONDS)):
+        size = wanted(second / SECONDS)
+        while len(live) < size:
             live.append(program.small())
+        while len(live) > size:
+            program.drop(program.any_of(live))
         program.replace(live, 300 if live else 0)
+
+
+def steady(program):
+    follow(program, lambda part: 30_000)
+
+
+def fills(program):
+    """In some minutes."""
+    follow(program, lambda part: int(30_000 * (1 - math.exp(-10 * part))))
 
 
 def tide(program):
     """Load that comes and goes."""
-    live = []
-    for second in range(0, SECONDS, 4):
-        program.at(second)
-        wanted = 15_000 * (1.2 + math.sin(10 * math.pi * second / SECONDS))
-        while len(live) < wanted:
-            live.append(program.small())
-        while len(live) > wanted:
-            place = program.random.randrange(len(live))
-            live[place], live[-1] = live[-1], live[place]
-            program.drop(live.pop())
-        program.replace(live, 300)
+    follow(program, lambda part: int(15_000 * (1.2 + math.sin(10 * math.pi * part))))
 
 
 def leaks(program):
