@@ -276,7 +276,6 @@ const struct cli_verb CLI_CHECK = {
 static const struct cli_option COMPARE_OPTIONS[] = {
     {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
      .help = "compare results of different workloads all the same"},
-    {.group = cli_fleet_options, .at = AT(request)},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
      .take = cli_answer_take_format, .words = "table md json html",
      .help = "table, md (Markdown), json or html [table]"},
@@ -291,18 +290,13 @@ static int compare(const struct res_result *earlier, const struct res_result *re
                    const struct settings *settings)
 {
     struct res_beside comparison;
-    char *problem = settings->any_workload || earlier->fleet != NULL || result->fleet != NULL
+    char *problem = settings->any_workload || res_result_is_fleet(earlier) || res_result_is_fleet(result)
                         ? NULL
                         : res_workloads_problem(earlier, result);
     if (problem != NULL || !res_compare_run(earlier, result, &comparison, &problem))
         return cli_say_problem(&CLI_COMPARE, problem);
     char *text = document_of(settings, &comparison, "mallab compare");
-    int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
-    for (int i = 0; i < 2 && code != CLI_FAILED; i++) {
-        const struct res_result *one = i == 0 ? earlier : result;
-        const int own = res_result_is_fleet(one) ? cli_fleet_code(one->fleet) : CLI_DONE;
-        code = own > code ? own : code;
-    }
+    const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
     free(text);
     res_described_release(&RES_BESIDE, &comparison);
     return code;
@@ -321,7 +315,7 @@ static int run_compare(int argc, char **argv)
         return code;
     code = cli_answer_check(&CLI_COMPARE, &settings.answer);
     for (int i = 0; i < 2 && code == CLI_DONE; i++)
-        code = cli_result_load(&CLI_COMPARE, operands.words[i], &settings.request, &results[i]);
+        code = cli_result_load(&CLI_COMPARE, operands.words[i], NULL, &results[i]);
     if (code == CLI_DONE)
         code = compare(&results[0], &results[1], &settings);
     res_result_release(&results[0]);
@@ -336,9 +330,7 @@ const struct cli_verb CLI_COMPARE = {
     .purpose =
         "Show how the candidates of two results of 'mallab ab -o' moved: time, resident memory, faults, "
         "each with a 95 % interval, and whether that is more than noise. Results of other workloads do not "
-        "compare and are refused; other machines, versions and settings are told. Of two fleets (directories "
-        "of results): what the common line moved by, over the hosts of "
-        "both.",
+        "compare and are refused; other machines, versions and settings are told.",
     .options = COMPARE_OPTIONS,
     .completes = ":files json",
     .examples = "mallab compare before.json after.json",

@@ -134,20 +134,6 @@ class Fleet(lab.Lab):
         hosts = {host["label"]: host["blocks"] for host in self.together()[0]["fleet"]["hosts"]}
         self.assertEqual((hosts.pop("web2"), set(hosts.values())), (2, {1}))
 
-    def test_then_and_now(self):
-        then = self.place / "then"
-        then.mkdir()
-        self.fill(8, then)
-        self.fill(8)
-        (self.results / "web7.json").unlink()
-        document = self.answer("compare", "--json", "then", "results")
-        self.assertEqual(len([line for line in document["told"] if line.startswith("only then: web7")]), 1, document["told"])
-        for one in document["findings"]:
-            self.assertEqual(one["rounds"], 7)
-            self.assertAlmostEqual(one["measured"], 1)
-        (self.results / "torn.json").write_text("{")
-        self.mallab("compare", "then", "results", status=lab.BAD_INPUT)
-
     def test_many_take_little_memory(self):
         fleet_files.fill(self.results, 120, rounds=lambda number: 10 + number)
         wrapper = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"

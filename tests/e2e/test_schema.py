@@ -138,7 +138,6 @@ class Schema(Lab):
         history = self.answer("report", "--json", "days")
         self.judge("mallab-history-1", history)
         self.assertEqual((history["results"], len(history["left_out"])), (2, 1))
-        self.judge("mallab-compare-1", self.answer("compare", "--json", SOURCE / "tests/cli/data/fleet-then.json", SOURCE / "tests/cli/data/fleet-now.json"))
         kept = SOURCE / "tests" / "cli" / "data" / "result-rest.json"
         for status, budget, *arguments in ((5, "time<=+3%", "now.json"), (5, "time<=+3%", "--baseline", "then.json", "now.json"),
                                            (0, "small:rss-peak<=1GiB", kept), (4, "fast:rss-peak<=1MiB", kept)):

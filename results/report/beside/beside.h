@@ -1,5 +1,5 @@
-/* beside.h - results beside results: `check` (a result against budgets, or an earlier result), `compare` (then and now), of single results and
- * of fleets alike. One document of findings, which text, Markdown, HTML, JSON and JUnit show.
+/* beside.h - results beside results: `check` (a result or a fleet against budgets, or a result against an earlier one), `compare` (then and
+ * now). One document of findings, which text, Markdown, HTML, JSON and JUnit show.
  *
  *   finding    one figure of a candidate on a workload; of many workloads together the workload is RES_FLEET_NAME
  *   check      a finding for each candidate that a rule fits, and its outcome: the whole 95 % interval at or below the limit is within, above it
@@ -212,7 +212,7 @@ extern const struct res_described RES_BESIDE;
  * earlier  that relative rules are held against; NULL: against the baseline of the same run. Both must be comparable (partners.c).
  * Returns  true; false with ret_problem (the caller's to free) when a rule fits nothing, or its metric was not measured:
  *          a budget that was not held against anything must not pass.
- * res_compare_run - hold a result against an earlier one, or a fleet against an earlier fleet. Returns likewise: there is nothing in common. */
+ * res_compare_run - hold a result against an earlier one. A fleet has no samples to hold: false, with ret_problem. */
 bool res_check_run(const struct res_result *result, const struct res_result *earlier,
                    const struct res_budget *budget, struct res_beside *ret_check, char **ret_problem);
 bool res_compare_run(const struct res_result *earlier, const struct res_result *result,
@@ -276,25 +276,17 @@ void res_differences_add(struct res_beside *beside, const struct res_result *ear
 void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
                   const struct res_result *result);
 
-/* ---- fleet_findings.c: a fleet's common figures (fleet_result.c) held against budgets of a fleet (budget.c), or against an earlier fleet.
+/* ---- fleet_findings.c: a fleet's common figures (fleet_result.c) held against budgets of a fleet (budget.c).
  *   time    the common change of time; peak: the sum of the peaks. Within and over as of one workload: by their intervals, from the spread
  *           between workloads
  *   losers  over: more are proven than the limit allows; within: neither are so many proven, nor does the estimate of all losers, proven or
  *           not, come to more
  *   failed  a candidate that failed on a workload is over, as in one result
- *   absent  while results are missing or left out nothing is within: they may be what fails
- *   pair    of two fleets: a host of both, the same label and the same digest of its file. Others are told, and in no figure
- *   change  per candidate the share-weighted mean over the pairs of ln(ratio now / ratio then), with an interval from the spread of these
- *           differences: what hosts have of their own is in both and goes out. Ratios are to the baseline of the same result, so that a slower
- *           machine changes nothing. Shares are those of now */
+ *   absent  while results are missing or left out nothing is within: they may be what fails */
 
 /* res_fleet_check - add a finding for each candidate and rule of a fleet; reason is NULL where the interval is to give the outcome. */
 void res_fleet_check(struct res_beside *check, const struct res_fleet *fleet,
                      const struct res_budget *budget);
-
-/* res_fleet_compare - add findings of what both have. Returns NULL, or why there is nothing to compare, the caller's to free. */
-char *res_fleet_compare(struct res_beside *beside, const struct res_fleet *earlier,
-                        const struct res_fleet *fleet);
 
 /* ---- result_history.c: results of many days beside each other: how each candidate moved over time.
  *   series     results of one workload (by its host's label and its digest, never by name: lives.c), one machine (by

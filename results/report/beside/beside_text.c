@@ -114,27 +114,14 @@ static char *outcome_words(const struct res_finding *finding, bool markdown)
     return *reason != '\0' ? res_printf("%s: %s", outcome, reason) : res_strdup(outcome);
 }
 
-/* A figure, or of a fleet its ratio to the baseline. */
-static void add_figure(struct res_grid *grid, const struct res_finding *finding, double value)
-{
-    res_grid_add(grid, finding->rule.of_fleet != RES_FLEET_NONE ? RES_PERCENT(value)
-                                                                : RES_METRIC(finding->rule.metric, value));
-}
-
-static bool is_moved(const struct res_finding *finding)
-{
-    const struct res_interval range = finding->estimate.interval;
-    return range.high < 1 || range.low > 1;
-}
-
 static void add_row(struct res_grid *grid, const struct res_beside *beside, const struct res_finding *finding,
                     bool plain)
 {
     const bool yardstick = finding->is_yardstick && !is_check(beside);
     res_grid_add(grid, finding->candidate);
     res_grid_add(grid, finding->metric);
-    add_figure(grid, finding, finding->then);
-    add_figure(grid, finding, finding->value);
+    res_grid_add(grid, RES_METRIC(finding->rule.metric, finding->then));
+    res_grid_add(grid, RES_METRIC(finding->rule.metric, finding->value));
     res_grid_add(grid, RES_PERCENT(yardstick ? finding->value / finding->then : finding->bridge_ratio));
     res_grid_own(grid, yardstick ? res_strdup("-") : res_finding_seen(finding));
     res_grid_add(grid, res_finding_limit(finding));
@@ -143,11 +130,7 @@ static void add_row(struct res_grid *grid, const struct res_beside *beside, cons
     if (is_check(beside))
         res_grid_own(grid, outcome_words(finding, plain));
     else
-        res_grid_add(grid, yardstick                 ? "yardstick"
-                           : finding->reason != NULL ? finding->reason
-                           : finding->rule.of_fleet != RES_FLEET_NONE && !is_moved(finding)
-                               ? RES_CELL_NOT_SHOWN
-                               : finding->word);
+        res_grid_add(grid, yardstick ? "yardstick" : finding->word);
     if (!yardstick)
         res_grid_role(grid, res_cell_role(finding->word));
 }
@@ -203,11 +186,7 @@ static void add_explanation(struct res_document *document, const struct res_besi
         unchanged = finding->is_yardstick ? finding->candidate : finding->bridged_by;
         by_harness |= finding->bridge == RES_BRIDGE_HARNESS;
     }
-    if (res_result_is_fleet(comparison->now))
-        res_document_line(document,
-                          "Ratios are to the baseline of the same result; the change is over pairs of one "
-                          "host, by its spread between them.");
-    else if (unchanged != NULL)
+    if (unchanged != NULL)
         res_document_line(
             document,
             "Times: %s is the same in both, so what it moved by is the machine's (yardstick), and is "
@@ -217,11 +196,9 @@ static void add_explanation(struct res_document *document, const struct res_besi
         res_document_line(
             document, "Times: what the harness moved by is the machine's, and is taken out of the change; no "
                       "other allocator is the same in both.");
-    if (!res_result_is_fleet(comparison->now))
-        res_document_line(
-            document,
-            "Resolves: the least change that would have been shown, by the interval's width, the A/A "
-            "controls and what the machine moved by unevenly.");
+    res_document_line(
+        document, "Resolves: the least change that would have been shown, by the interval's width, the A/A "
+                  "controls and what the machine moved by unevenly.");
 }
 
 /* A value of a difference is JSON: an older mallab wrote none. */
@@ -244,14 +221,11 @@ static void add_told(struct res_document *document, const struct res_beside *bes
 
 static void add_title(struct res_document *document, const struct res_beside *beside, const char *workload)
 {
-    const struct res_result *now = beside->now, *then = beside->then;
+    const struct res_result *then = beside->then;
     if (is_check(beside))
         res_document_heading(document, 3, "%s, percentages against %s%s (95 %% intervals)", workload,
                              then != NULL ? "the earlier result" : beside->baseline,
                              then != NULL ? "" : " of the same run");
-    else if (res_result_is_fleet(now))
-        res_document_heading(document, 3, "fleet of %" PRIu64 " workloads then, %" PRIu64 " now; against %s",
-                             then->fleet->workloads, now->fleet->workloads, beside->baseline);
     else
         res_document_heading(document, 3, "%s", workload);
 }

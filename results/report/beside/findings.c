@@ -385,8 +385,7 @@ static char *kind_problem(const struct res_result *result, bool has_earlier, con
             return res_printf("'%s' (%s): the result is of one workload, which is no fleet", rule->text,
                               rule->place);
         if (of_fleet && has_earlier)
-            return res_printf("'%s' (%s): a fleet's budget is against the baseline; 'mallab compare' holds "
-                              "one fleet against another",
+            return res_printf("'%s' (%s): a fleet's budget is against the baseline of the same results",
                               rule->text, rule->place);
         if (!of_fleet && result->workload_count == 0 && result->fleet != NULL)
             return res_printf("'%s' (%s) is of each workload, of which a fleet's document has no samples: "
@@ -581,14 +580,11 @@ bool res_compare_run(const struct res_result *earlier, const struct res_result *
         .exit_code = RES_COUNT_ABSENT,
         .counts = {RES_COUNT_ABSENT, RES_COUNT_ABSENT, RES_COUNT_ABSENT},
     };
-    char *problem = NULL;
-    const bool of_fleets = res_result_is_fleet(earlier) || res_result_is_fleet(result);
-    if (of_fleets && (earlier->fleet == NULL || result->fleet == NULL))
-        problem = res_strdup("one is a fleet and the other is of one workload: they do not compare");
-    else if (of_fleets)
-        problem = res_fleet_compare(&comparison, earlier->fleet, result->fleet);
-    if (of_fleets)
-        return give(&comparison, problem, ret_comparison, ret_problem);
+    if (res_result_is_fleet(earlier) || res_result_is_fleet(result))
+        return give(&comparison,
+                    res_strdup("a fleet has no samples to compare: name both allocators in one 'mallab ab', "
+                               "or set 'mallab report --together' of both beside each other"),
+                    ret_comparison, ret_problem);
     comparison.changed_libraries = res_changed_libraries(earlier, result);
     res_differences_add(&comparison, earlier, result);
     for (size_t i = 0; i < result->workload_count; i++) {

@@ -1,4 +1,4 @@
-# What many workloads say together, as kept by `mallab report --together --json`: shown, held against budgets, and against an earlier one.
+# What many workloads say together, as kept by `mallab report --together --json`: shown, and held against budgets.
 for format in table md; do
     "$MALLAB" report --format "$format" "$DATA/fleet-now.json"
 done
@@ -15,10 +15,6 @@ sed 's/"losers_share": [0-9.]*/"losers_share": null/g' "$DATA/fleet-now.json" > 
 "$MALLAB" check --budget 'time<=+3%' "$DATA/fleet-now.json" || echo "exit $?"
 "$MALLAB" check --budget 'fleet:time<=+3%' "$DATA/gate-now.json" || echo "exit $?"
 "$MALLAB" check --budget 'fleet:other:time<=+3%' "$DATA/fleet-now.json" || echo "exit $?"
-for format in table md; do
-    "$MALLAB" compare --format "$format" "$DATA/fleet-then.json" "$DATA/fleet-now.json"
-done
-"$MALLAB" compare "$DATA/fleet-few.json" "$DATA/fleet-now.json" || echo "exit $?"
 "$MALLAB" compare "$DATA/gate-now.json" "$DATA/fleet-now.json" || echo "exit $?"
 sed 's/mallab-fleet\/1/mallab-fleet\/2/' "$DATA/fleet-few.json" > newer.json
 "$MALLAB" report newer.json || echo "exit $?"
