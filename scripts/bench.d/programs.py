@@ -1,8 +1,10 @@
 """What is measured: running programs, building the small C ones, and the real programs with their input."""
+import ctypes
 import json
 import os
 import pathlib
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -52,9 +54,14 @@ def environment(more=None):
     return {**kept, **(more or {})}
 
 
+def end_with_us():
+    """In a child: ends when the benchmark does, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 def run(command, env=None, **settings):
     """Run to success; returns (stdout, wall seconds, CPU seconds of it and its children)."""
-    settings.setdefault("stdout", subprocess.PIPE)
+    settings = {"stdout": subprocess.PIPE, "preexec_fn": end_with_us, **settings}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     done = subprocess.run([str(c) for c in command], env=environment(env), **settings)
@@ -75,7 +82,7 @@ class Workshop:
 
     def __init__(self, place):
         self.place = place
-        self.number = 0
+        self.number = max((int(path.name.split("-")[0]) for path in place.glob("[0-9]*-*")), default=0)
 
     def fresh(self, name):
         self.number += 1

@@ -25,7 +25,7 @@ with recursive c(x) as (select 1 union all select x + 1 from c where x < 12000) 
 create index i on t(b, a); select count(distinct a || b) from t; update t set a = a || '!' where b % 3 = 0; delete from t where b % 5 = 0;"""
 # Of `gate` three more.
 MORE = {"ruby": ["ruby", "-e", "h = {}; 20000.times { |i| h[\"k#{i}\"] = [i.to_s * 3, {n: i}] }; puts h.keys.sort.map { |k| h[k][0].size }.sum"],
-        "php": ["php", "-r", "for ($i = 0; $i < 9; $i++) { $x = json_decode(json_encode(range(1, 20000)), true); usort($x, fn($a, $b) => $b <=> $a); }"],
+        "git": ["git", "-C", ROOT, "log", "--stat", "-n", "60"],
         "jq": ["jq", "-n", "[range(15000) | {id: ., name: \"n\\(.)\", tags: [. % 7, . % 11]}] | group_by(.tags[0]) | map(map(.name) | add | length)"]}
 OPS_MOST = 300000  # of a workload, so that a round takes some tenths of a second
 # Label, and what tests/statistics/verdicts does: parts of so many rounds, or as `ab` makes them, until intervals are so narrow or the time is over.
@@ -76,10 +76,13 @@ class Verdict:
         programs = {"python": ["/usr/bin/python3", "-c", PROGRAM], "lua": ["lua", "-e", LUA], "perl": ["perl", "-e", PERL],
                     "sqlite3": ["sqlite3", ":memory:", SQL], "threads": [threads, "1500"]} | dict(more)
         for name, command in programs.items():
+            recording, workload = self.workshop.fresh("recording"), self.place / f"{name}.wl"
+            if workload.exists():
+                yield workload
+                continue
             if shutil.which(command[0]) is None:
                 self.report.note(f"no {name} here: one workload less")
                 continue
-            recording, workload = self.workshop.fresh("recording"), self.place / f"{name}.wl"
             run([BUILD / "mallab", "record", "-q", "-o", recording, "--", *command], PYTHON_ENV)
             run([BUILD / "mallab", "convert", "-q", "--head", OPS_MOST, "-o", workload, recording])
             yield workload
@@ -193,30 +196,48 @@ class Verdict:
             stdout=subprocess.DEVNULL)
         seconds = time.monotonic() - start
         code = subprocess.run([MALLAB, "check", "--budget", GATE_BUDGET, *against, result], capture_output=True).returncode if old else 0
+        if code not in (0, 4, 5):
+            sys.exit(f"bench: check of {result} ended with {code}")
         return result, {0: "within", 4: "over", 5: "undecided"}[code], seconds
 
-    def days(self):
-        """Each trial is three days: the same libraries as on the day before, one of them slower, one of them larger."""
-        base = self.handicapped("base")
+    def kinds(self, workload):
+        """What a day's library may be; measured once."""
+        path = self.place / f"{workload.stem}-kinds.json"
+        if not path.exists():
+            base = self.handicapped("base")
+            kinds = {"5 % slower": self.slower(workload, base, [5])[0], f"{LARGER_PERCENT} % larger": self.larger(workload, base)}
+            path.write_text(json.dumps({kind: os.fspath(library) for kind, library in kinds.items()}))
+        return json.loads(path.read_text())
+
+    def days(self, programs=()):
+        """Each trial is three days: what was there the day before built anew, a slower one, a larger one. A line of trials.jsonl each, so
+        what was stopped goes on where it was; the day before is the last one unchanged."""
+        log = self.place / "trials.jsonl"
+        done = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         workloads = list(self.workloads(MORE))
-        olds, found = {}, {}
         self.report.say(f"\ngate: ab -a {NAMED},WORK --decide '{GATE_BUDGET}' --baseline OLD, two minutes at most; {self.experiments} trials of each kind"
                         f" over {len(workloads)} programs\n  {'':30} {'trials':>6} {'seconds':>8} {'within':>8} {'over':>8} {'undecided':>9}")
-        for trial in range(self.experiments):
+        for trial, kind in ((trial, kind) for trial in range(self.experiments) for kind in ("first", "unchanged", "5 % slower", f"{LARGER_PERCENT} % larger")):
             workload = workloads[trial % len(workloads)]
-            if workload not in olds:
-                kinds = {"unchanged": base, "5 % slower": self.slower(workload, base, [5])[0],
-                         f"{LARGER_PERCENT} % larger": self.larger(workload, base)}
-                olds[workload] = kinds, self.decided(workload, base, None)[0]
-            kinds, old = olds[workload]
-            for kind, library in kinds.items():
-                result, *outcome = self.decided(workload, library, old)
-                found.setdefault(kind, []).append(outcome)
-                self.day(f"{kind}, {workload.stem}", [outcome])
-                if kind == "unchanged":
-                    olds[workload] = kinds, result  # the next day's
-        for kind, trials in found.items():
-            self.day(f"all, {kind}", trials)
+            is_first, is_unchanged = kind == "first", kind == "unchanged"
+            if (programs and not any(word in workload.stem for word in programs)) or (is_first and trial >= len(workloads)) or any(
+                    (one["trial"], one["kind"]) == (trial, kind) for one in done):
+                continue
+            olds = [one["result"] for one in done if one["program"] == workload.stem and one["kind"] in ("first", "unchanged")]
+            same = self.handicapped(f"base-{trial}-{is_first:d}", f"-Wl,--build-id=0x{2 * trial + is_first + 1:040x}") if is_first or is_unchanged else None
+            result, outcome, seconds = self.decided(workload, same or self.kinds(workload)[kind], None if is_first else self.place / olds[-1])
+            done.append({"trial": trial, "kind": kind, "program": workload.stem, "outcome": outcome, "seconds": round(seconds, 1), "result": result.name})
+            with open(log, "a") as out:
+                out.write(json.dumps(done[-1]) + "\n")
+            for old in olds if is_unchanged else [] if is_first else [result.name]:
+                (self.place / old).unlink(missing_ok=True)
+            if not is_first:
+                self.day(f"{kind}, {workload.stem}", [(outcome, seconds)])
+        for kind in dict.fromkeys(one["kind"] for one in done if one["kind"] != "first"):
+            for program in ("", *(workload.stem for workload in workloads)):
+                trials = [(one["outcome"], one["seconds"]) for one in done if one["kind"] == kind and program in ("", one["program"])]
+                if trials:
+                    self.day(f"{program or 'all'}, {kind}", trials)
 
     def day(self, label, trials):
         counts = {word: sum(outcome == word for outcome, _ in trials) for word in ("within", "over", "undecided")}

@@ -218,6 +218,33 @@ TEST(equal_bytes_are_the_same_allocator_and_bridge_a_busy_day)
     }
 }
 
+/* `other` is a tenth slower than then: what has other bytes is over, what has the same the machine moved. */
+TEST(the_same_bytes_are_within_whatever_the_machine_did)
+{
+    struct res_budget budget = {0};
+    char *problem = NULL;
+    CHECK(res_budget_add_text(&budget, "other:time<=+3%", &problem));
+    for (int same = 0; same < 2; same++) {
+        json_t *then = day_of(0, true), *now = day_of(0, true), *slow = result_with(8, 500);
+        json_t *other = json_array_get(
+            json_object_get(json_array_get(json_object_get(now, "workloads"), 0), "candidates"), 1);
+        json_t *runs = json_object_get(
+            json_array_get(
+                json_object_get(json_array_get(json_object_get(slow, "workloads"), 0), "candidates"), 0),
+            "runs");
+        json_object_set(other, "runs", runs);
+        json_object_set_new(json_object_get(other, "build"), "digest", json_string(same ? "old" : "new"));
+        struct res_beside check;
+        CHECK(res_check_run(typed_judged(now), typed_judged(then), &budget, &check, &problem));
+        CHECK(check.findings[0].outcome == (same ? RES_WITHIN : RES_OVER));
+        res_described_release(&RES_BESIDE, &check);
+        json_decref(then);
+        json_decref(now);
+        json_decref(slow);
+    }
+    res_budget_release(&budget);
+}
+
 /* The baseline is another build: the other, which is the same, is the bridge. */
 TEST(what_is_the_same_in_both_bridges_a_baseline_that_is_not)
 {
@@ -328,6 +355,7 @@ RUN_TESTS(T(many_findings_are_asked_for_more), T(chance_at_the_limit_is_inconclu
           T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
           T(intervals_across_hold_the_truth), T(time_is_compared_by_its_steady_batches),
           T(what_an_older_result_lacks_is_no_zero), T(the_change_is_of_the_figures_beside_it),
+          T(the_same_bytes_are_within_whatever_the_machine_did),
           T(equal_bytes_are_the_same_allocator_and_bridge_a_busy_day),
           T(what_is_the_same_in_both_bridges_a_baseline_that_is_not), T(ratios_to_nothing_are_no_figures),
           T(noise_counts_in_both_directions))

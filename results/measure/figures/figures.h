@@ -260,6 +260,10 @@ char *res_doubt_of_memory(const struct res_result_workload *workload,
 /* Of the process, or of time in malloc and of the heap where that is not known: less is told not to be worth it. */
 #define RES_SAVING_WORTH 0.01
 
+/* Of the process' time: where objects lie makes its own code slower by less (docs/notes/fidelity.md). Below it a saving in calls may turn round
+ * in the program, so it is undecided until the program was tried. */
+#define RES_TIME_PROMISED 0.05
+
 /* res_resolves - the least difference that would have been shown, a share: of one as large as the interval is wide, the whole interval lies
  * beside 1 in 97 of 100 cases, and of equals within as much; nor does less count than the noise, an interval around 1, or than what is worth
  * it. NAN: there is no interval. */

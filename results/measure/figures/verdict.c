@@ -300,6 +300,8 @@ static struct res_answer time_by_replays(const struct res_result *result,
     const double calls_ns = res_calls_ns(workload, &workload->candidates[0]);
     struct res_answer answer = saving_of(entry->name, calls_ns * part, share * part, part);
     answer.price = price_in_memory(workload, entry);
+    if (answer.kind == RES_ANSWER_TAKE && answer.of_process < RES_TIME_PROMISED)
+        answer.kind = RES_ANSWER_UNDECIDED;
     return answer;
 }
 
@@ -365,12 +367,6 @@ static bool is_contradicted(const struct res_result_workload *workload, const st
                    : is_faster(workload, entry));
 }
 
-static struct res_answer undecided(struct res_answer answer)
-{
-    answer.kind = RES_ANSWER_UNDECIDED;
-    return answer;
-}
-
 /* What it shows the contrary of is not advised, nor what it only takes more of the other for, nor what was not tried in it in its place. */
 static struct res_answer by_the_program(const struct res_result *result,
                                         const struct res_result_workload *workload,
@@ -386,9 +382,12 @@ static struct res_answer by_the_program(const struct res_result *result,
         answer = confirmed_answer(result, best, memory);
     else if (own != NULL && confirmed_verdict(own, memory) == RES_MORE)
         answer = named(RES_ANSWER_REFUTED, own->candidate);
-    else if (own != NULL && own->failed == NULL && !rest && replayed.kind == RES_ANSWER_TAKE)
-        answer = confirmed_verdict(own, !memory) == RES_MORE ? answer_of(RES_ANSWER_NONE_SHOWN)
-                                                             : undecided(replayed);
+    else if (own != NULL && own->failed == NULL && !rest &&
+             (replayed.kind == RES_ANSWER_TAKE || replayed.kind == RES_ANSWER_UNDECIDED)) {
+        answer.kind = RES_ANSWER_UNDECIDED;
+        if (confirmed_verdict(own, !memory) == RES_MORE)
+            answer = answer_of(RES_ANSWER_NONE_SHOWN);
+    }
     for (size_t i = 0; own == NULL && best == NULL && i < result->confirmed_count; i++)
         if (is_contradicted(workload, &result->confirmed[i], memory) && answer.kind != RES_ANSWER_REFUTED)
             answer = named(RES_ANSWER_REFUTED, result->confirmed[i].candidate);

@@ -56,10 +56,9 @@ struct res_across {
     double plain_ratio;     /* own now over own then, nothing taken out; NAN: none */
     const char *bridged_by; /* the allocator that is the bridge; NULL: none is. Borrowed from the result */
     bool untold, is_yardstick;
-    bool
-        is_unchanged; /* a time of the same bytes in both, which nothing else bridges: the machine moved it */
-    bool moved;       /* noise is mostly what the machine moved by, unevenly or unknown how */
-    size_t rounds;    /* of the side that has fewer; 0: not measured */
+    bool is_unchanged; /* a time of the same bytes in both: the machine moved it */
+    bool moved;        /* noise is mostly what the machine moved by, unevenly or unknown how */
+    size_t rounds;     /* of the side that has fewer; 0: not measured */
     size_t rounds_needed;
 };
 
@@ -178,7 +177,7 @@ struct res_finding {
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
     double bridge_ratio;    /* that shift; NAN: none was taken out */
     const char *bridged_by; /* the allocator that it was read off; NULL: none */
-    bool machine_moved, untold, is_yardstick; /* as in struct res_across */
+    bool machine_moved, untold, is_yardstick, is_unchanged; /* as in struct res_across */
     char *reason; /* in words, plain text; NULL: the figures are to give the outcome */
 };
 

@@ -131,8 +131,9 @@ static size_t estimate_across(const struct res_partners *partners, struct res_fi
     finding->bridged_by = across.bridged_by;
     finding->machine_moved = across.moved;
     finding->untold = across.untold;
-    finding->is_yardstick = across.is_yardstick ||
-                            (across.is_unchanged && finding->rule.text == NULL); /* a comparison's */
+    finding->is_unchanged = across.is_unchanged;
+    finding->is_yardstick = across.is_yardstick || (across.is_unchanged && across.bridged_by == NULL &&
+                                                    finding->rule.text == NULL); /* a comparison's */
     finding->then = res_metric_value(partners->then, then, finding->rule.metric);
     return across.rounds_needed;
 }
@@ -188,6 +189,14 @@ static struct res_finding finding_of(const struct res_result_workload *workload,
                                 .value = res_metric_value(workload, entry, rule->metric)};
 }
 
+/* Allocators may call it. */
+static bool is_same_libc(const struct scene *scene)
+{
+    const struct res_machine *now = &scene->result->machine, *then = &scene->earlier->machine;
+    return res_described_same(&RES_MACHINE, now, then, "libc") &&
+           !res_builds_differ(&now->libc_build, &then->libc_build);
+}
+
 /* Without an outcome where the figures are to give it: reason stays NULL then. */
 static struct res_finding find(const struct scene *scene, const struct res_result_entry *entry,
                                const struct res_rule *rule)
@@ -221,6 +230,10 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
         finding.reason = res_strdup(
             "nothing that is the same in both results tells whether the machine is slower: measure "
             "an allocator beside it as baseline");
+    } else if (finding.is_unchanged && rule->limit >= 1 && is_same_libc(scene)) {
+        finding.outcome = RES_WITHIN;
+        finding.reason = res_strdup(
+            "the same bytes in both results: what its time moved by is the machine's");
     }
     if (finding.reason != NULL || !isfinite(finding.estimate.value))
         finding.tails = (struct res_tails){1, 1};

@@ -45,7 +45,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     TIME(NOT_WORTH, "time: do not bother, {who} saves {time_saved_share}"),
     TIME(TAKE, "time: {who} saves {time_part}, for {price_bytes} more"),
     TIME(TAKE, "time: {who} saves [{time_saved} of CPU, ]{time_saved_share}", .when = res_is_free),
-    TIME(UNDECIDED, "time: undecided, {who} may save {time_saved_share}"),
+    TIME(UNDECIDED, "time: [{tried}, ]{who} may save {time_saved_share}[: {untried}]"),
     TIME(CONFIRMED, "time: {who} saves {time_part}, for {price_bytes} more"),
     TIME(CONFIRMED, "time: {who} saves [{time_saved} of CPU, ]{time_saved_share}", .when = res_is_free),
     TIME(REFUTED, "{who} saves in malloc, but the program itself takes [{refuted_time} ]more"),

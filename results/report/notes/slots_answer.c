@@ -131,6 +131,8 @@ SLOT_WORD(no_trust_memory, about->workload->no_trust_memory)
 SLOT_IF(time_saved, isfinite(about->answer->saved), "%s", RES_DURATION(two_digits(about->answer->saved)))
 SLOT_IF(time_lost, true, "%s", RES_DURATION(two_digits(-about->answer->saved)))
 SLOT_DO(time_saved_share, add_time_part(about, words, res_answer_share(about->answer)))
+SLOT_IF(tried, about->result->confirmed_count > 0, "undecided")
+SLOT_IF(untried, about->result->confirmed_count == 0, "try --confirm")
 SLOT_IF(bytes_saved, isfinite(about->answer->saved), "%s", FP_BYTES(about->answer->saved))
 SLOT(bytes_saved_share)
 {

@@ -206,7 +206,7 @@ static bool is_too_noisy(const struct res_about *about)
 {
     const struct res_program_verdict *verdict = about->workload->verdict;
     return about->workload->good_for >= NOISY && verdict != NULL && verdict->time.kind != RES_ANSWER_TAKE &&
-           verdict->time.kind != RES_ANSWER_ALL_WORSE;
+           verdict->time.kind != RES_ANSWER_UNDECIDED && verdict->time.kind != RES_ANSWER_ALL_WORSE;
 }
 
 SLOT_IF(good_for, about->workload->good_for > 0 && !is_too_noisy(about), "%.*f %%",
