@@ -224,19 +224,20 @@ TEST(the_same_bytes_are_within_whatever_the_machine_did)
     struct res_budget budget = {0};
     char *problem = NULL;
     CHECK(res_budget_add_text(&budget, "other:time<=+3%", &problem));
-    for (int same = 0; same < 2; same++) {
+    for (int turn = 0; turn < 4; turn++) { /* other bytes; the same; of other calls; on another kernel */
         json_t *then = day_of(0, true), *now = day_of(0, true), *slow = result_with(8, 500);
-        json_t *other = json_array_get(
-            json_object_get(json_array_get(json_object_get(now, "workloads"), 0), "candidates"), 1);
-        json_t *runs = json_object_get(
-            json_array_get(
-                json_object_get(json_array_get(json_object_get(slow, "workloads"), 0), "candidates"), 0),
-            "runs");
-        json_object_set(other, "runs", runs);
-        json_object_set_new(json_object_get(other, "build"), "digest", json_string(same ? "old" : "new"));
+        json_t *workload = json_array_get(json_object_get(now, "workloads"), 0);
+        json_t *other = json_array_get(json_object_get(workload, "candidates"), 1);
+        json_t *slower = json_array_get(json_object_get(slow, "workloads"), 0);
+        json_object_set(other, "runs",
+                        json_object_get(json_array_get(json_object_get(slower, "candidates"), 0), "runs"));
+        json_object_set_new(json_object_get(other, "build"), "digest", json_string(turn > 0 ? "old" : "new"));
+        json_object_set_new(workload, "digest", json_string(turn == 2 ? "e" : "d"));
+        json_object_set_new(now, "machine", json_pack("{s:s}", "kernel", turn == 3 ? "7" : "6"));
+        json_object_set_new(then, "machine", json_pack("{s:s}", "kernel", "6"));
         struct res_beside check;
         CHECK(res_check_run(typed_judged(now), typed_judged(then), &budget, &check, &problem));
-        CHECK(check.findings[0].outcome == (same ? RES_WITHIN : RES_OVER));
+        CHECK(check.findings[0].outcome == (turn == 1 ? RES_WITHIN : RES_OVER));
         res_described_release(&RES_BESIDE, &check);
         json_decref(then);
         json_decref(now);

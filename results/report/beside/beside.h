@@ -56,7 +56,7 @@ struct res_across {
     double plain_ratio;     /* own now over own then, nothing taken out; NAN: none */
     const char *bridged_by; /* the allocator that is the bridge; NULL: none is. Borrowed from the result */
     bool untold, is_yardstick;
-    bool is_unchanged; /* a time of the same bytes in both: the machine moved it */
+    bool is_unchanged; /* the same bytes in both, which called the same: what it moved by is not its own */
     bool moved;        /* noise is mostly what the machine moved by, unevenly or unknown how */
     size_t rounds;     /* of the side that has fewer; 0: not measured */
     size_t rounds_needed;

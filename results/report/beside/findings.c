@@ -133,7 +133,8 @@ static size_t estimate_across(const struct res_partners *partners, struct res_fi
     finding->untold = across.untold;
     finding->is_unchanged = across.is_unchanged;
     finding->is_yardstick = across.is_yardstick || (across.is_unchanged && across.bridged_by == NULL &&
-                                                    finding->rule.text == NULL); /* a comparison's */
+                                                    finding->rule.text == NULL && /* a comparison's */
+                                                    res_metric_unit(finding->rule.metric) == RES_UNIT_NS);
     finding->then = res_metric_value(partners->then, then, finding->rule.metric);
     return across.rounds_needed;
 }
@@ -189,12 +190,15 @@ static struct res_finding finding_of(const struct res_result_workload *workload,
                                 .value = res_metric_value(workload, entry, rule->metric)};
 }
 
-/* Allocators may call it. */
-static bool is_same_libc(const struct scene *scene)
+/* Nothing but the allocator can have changed. */
+static bool is_same_place(const struct scene *scene)
 {
+    static const char *const KEYS[] = {"cpu", "kernel", "libc", "transparent_huge_pages"};
     const struct res_machine *now = &scene->result->machine, *then = &scene->earlier->machine;
-    return res_described_same(&RES_MACHINE, now, then, "libc") &&
-           !res_builds_differ(&now->libc_build, &then->libc_build);
+    bool is_same = !res_builds_differ(&now->libc_build, &then->libc_build);
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+        is_same &= res_described_same(&RES_MACHINE, now, then, KEYS[i]);
+    return is_same;
 }
 
 /* Without an outcome where the figures are to give it: reason stays NULL then. */
@@ -230,10 +234,9 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
         finding.reason = res_strdup(
             "nothing that is the same in both results tells whether the machine is slower: measure "
             "an allocator beside it as baseline");
-    } else if (finding.is_unchanged && rule->limit >= 1 && is_same_libc(scene)) {
+    } else if (finding.is_unchanged && rule->limit >= 1 && is_same_place(scene)) {
         finding.outcome = RES_WITHIN;
-        finding.reason = res_strdup(
-            "the same bytes in both results: what its time moved by is the machine's");
+        finding.reason = res_strdup("the same bytes in both results: it moved by noise alone");
     }
     if (finding.reason != NULL || !isfinite(finding.estimate.value))
         finding.tails = (struct res_tails){1, 1};

@@ -484,7 +484,8 @@ struct res_across res_across_partners(const struct res_partners *partners, const
     struct res_across across = res_across_sessions(&now, &then, metric, limit);
     across.bridged_by = across.bridge == RES_BRIDGE_BASELINE ? bridge : NULL;
     across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
-    across.is_unchanged = res_metric_unit(metric) == RES_UNIT_NS && is_same(partners, candidate) &&
+    across.is_unchanged = is_same(partners, candidate) &&
+                          same_text(partners->now->digest, partners->then->digest) &&
                           same_text(res_result_entry_named(partners->now, candidate)->build.digest,
                                     res_result_entry_named(partners->then, candidate)->build.digest);
     session_release(&now);
