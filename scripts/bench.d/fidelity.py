@@ -89,11 +89,14 @@ class Predicted:
         self.baseline = result["baseline"]
 
     def advised(self, what):
-        return (self.verdict.get(what) or {}).get("candidate")
+        answer = self.verdict.get(what) or {}
+        return answer.get("candidate") if answer.get("answer", "take") == "take" else None  # older ones named nobody else
 
     def saved_ns(self, name):
-        ratio = self.candidates[name]["time"].get("ratio")
-        return None if ratio is None else (1 - ratio) * self.calls_ns
+        """In calls, less what its start takes, where the verdict knows that."""
+        ratio, start = self.candidates[name]["time"].get("ratio"), self.candidates[name].get("start")
+        knows_starts = "answer" in (self.verdict.get("time") or {})
+        return None if ratio is None else (1 - ratio) * self.calls_ns - ((start or {}).get("more_cpu_ns") or 0) * knows_starts
 
     def held_bytes(self, name):
         """By the heap at its peak, and by what the candidate takes in a program that never calls it, its libraries too."""
@@ -118,12 +121,14 @@ def range_of(figure):
 
 
 class Fidelity:
-    def __init__(self, report, workshop, rounds, options):
+    def __init__(self, report, workshop, rounds, options, then=None):
+        """then: another build, whose predictions are held against the same reality."""
         self.report, self.rounds, self.only = report, rounds, options.only
         self.place = pathlib.Path(workshop.place)
         self.workshop, self.startups = workshop, {}
         self.debian = Debian(self.place)
-        self.outcome = Outcome()
+        self.mallabs = {"now": MALLAB} | ({"then": then / "mallab"} if then else {})
+        self.outcomes = {which: Outcome() for which in self.mallabs}
         if options.install:
             self.debian.install(report.note)
 
@@ -150,48 +155,50 @@ class Fidelity:
             self.startups[library] = statistics.median(self.workshop.measured(["true"], env)["peak_kb"] * 1024 for _ in range(5))
         return self.startups[library]
 
-    def answer(self, name, verb, *arguments, env=None):
+    def answer(self, name, verb, *arguments, env=None, mallab=MALLAB):
         """What a verb prints as JSON; None, with a note, where it fails altogether."""
-        done = subprocess.run([str(c) for c in (MALLAB, verb, "-q", "-n", self.rounds, "--seed", 1, "--json", *arguments)],
+        done = subprocess.run([str(c) for c in (mallab, verb, "-q", "-n", self.rounds, "--seed", 1, "--json", *arguments)],
                               env=environment(env), capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.stdout:
             return json.loads(done.stdout)
         self.report.note(f"fidelity: {name}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no result'}")
         return None
 
-    def row(self, name, predicted, one):
+    def row(self, name, which, predicted, one):
         """A candidate's line: both figures beside what they were to be."""
         candidate = one["candidate"]
         saved, peak = predicted.saved_ns(candidate), predicted.peak_bytes(candidate, one["peak"]["baseline_bytes"])
         time = None if saved is None or not one["time"]["baseline_ns"] else -saved / one["time"]["baseline_ns"]
         error = None if peak is None or not one["peak"]["bytes"] else peak / one["peak"]["bytes"] - 1
         if error is not None:
-            self.outcome.peak(error)
-            self.report.keep(f"fidelity/{name}/{candidate}/peak", [abs(error)], "of real", PEAK)
+            self.outcomes[which].peak(error)
+            self.report.keep(f"fidelity/{'' if which == 'now' else 'then/'}{name}/{candidate}/peak", [abs(error)], "of real", PEAK)
         peaks = ["-" if size is None else f"{size / 1e6:.1f}" for size in (peak, one["peak"]["bytes"])]
-        self.report.say(f"  {candidate:21} {percent(time):>8} {range_of(one['time']):>27}   {peaks[0]:>7} {peaks[1]:>7} {percent(error):>9}")
+        self.report.say(f"  {candidate if which == 'now' else '  then':21} {percent(time):>8} {range_of(one['time']):>27}   {peaks[0]:>7} {peaks[1]:>7} {percent(error):>9}")
 
     def program(self, name, command, process=None, env=None):
         options = ["--process", process] if process else []
-        result = self.answer(name, "ab", *options, "--", *command, env=env)
-        real = result and self.answer(name, "confirm", "--", *command, env=env)
+        results = {which: self.answer(name, "ab", *options, "--", *command, env=env, mallab=mallab) for which, mallab in self.mallabs.items()}
+        real = all(results.values()) and self.answer(name, "confirm", "--", *command, env=env)
         if not real:
             return
-        predicted = Predicted(result, self.startup)
+        predictions = {which: Predicted(result, self.startup) for which, result in results.items()}
         self.report.say(f"\n{name:23} time to be {'is (95 %)':>21}   peak, MB to be      is     error")
         gains = {"time": {}, "peak": {}}
         for one in real["confirmed"]:
             if one["control"]:
                 continue
-            if one["failed"] is not None or one["candidate"] not in predicted.candidates:
+            if one["failed"] is not None or any(one["candidate"] not in predicted.candidates for predicted in predictions.values()):
                 self.report.note(f"fidelity: {name}: {one['candidate']} failed: {one['failed'] or 'it was not replayed'}")
                 continue
-            self.row(name, predicted, one)
+            for which, predicted in predictions.items():
+                self.row(name, which, predicted, one)
             for what in gains:
                 if one[what]["ratio"] is not None and one[what]["ratio_high"] is not None:
                     gains[what][one["candidate"]] = (one["verdict"][what], 1 - one[what]["ratio"], 1 - one[what]["ratio_high"])
-        for what, found in gains.items():
-            self.outcome.advise(name, what, predicted.advised(what), found)
+        for which, predicted in predictions.items():
+            for what, found in gains.items():
+                self.outcomes[which].advise(name, what, predicted.advised(what), found)
 
     def all(self):
         for name, needed, how in (*self.known(), *self.debian.programs()):
@@ -207,9 +214,10 @@ class Fidelity:
                 self.program(name, ["sh", "-c", SERVED % how], how["process"], how.get("env"))
             else:
                 self.program(name, how["command"], how.get("process"), how.get("env"))
-        for line in self.outcome.missed:
-            self.report.say(f"missed      {line}")
-        self.report.say(f"\nin all      {self.outcome.summary()}")
-        for kind, count in self.outcome.advice.items():
-            self.report.keep(f"fidelity/advice {kind}", [count], "verdicts", 0 if kind == "wrong" else None)
-        self.report.keep("fidelity/gains missed", [len(self.outcome.missed)], "of them", 0)
+        for which, outcome in self.outcomes.items():
+            for line in outcome.missed:
+                self.report.say(f"missed, {which}  {line}")
+            self.report.say(f"\nin all, {which}  {outcome.summary()}")
+            for kind, count in outcome.advice.items():
+                self.report.keep(f"fidelity/{which}: advice {kind}", [count], "verdicts", 0 if kind == "wrong" and which == "now" else None)
+            self.report.keep(f"fidelity/{which}: gains missed", [len(outcome.missed)], "of them", 0 if which == "now" else None)

@@ -39,16 +39,20 @@ FLEETS = 500  # of each kind at least: they are drawn in seconds
 
 
 class Verdict:
-    def __init__(self, report, workshop, experiments, results=()):
-        """experiments: of models; seconds of each workload; runs of the gate. results: kept results of earlier runs, instead of measuring."""
+    def __init__(self, report, workshop, experiments, results=(), then=None):
+        """experiments: of models; seconds of each workload; runs of the gate. results: kept results of earlier runs, instead of measuring.
+        then: another build, which judges the same results beside this one."""
+        self.judges = {"": BUILD} | ({"then: ": then} if then else {})
+        self.judge = BUILD
         self.report, self.workshop, self.experiments = report, workshop, experiments
         self.results = [pathlib.Path(path) for path in results]
         self.place = pathlib.Path(workshop.place)
 
     def statistic(self, name, *arguments):
-        if not (BUILD / "tests/statistics" / name).exists():
-            sys.exit(f"bench: {BUILD} was built without the tests: meson configure {BUILD} -Dtests=true && ninja -C {BUILD}")
-        return json.loads(run([BUILD / "tests/statistics" / name, *arguments])[0])
+        build = self.judge
+        if not (build / "tests/statistics" / name).exists():
+            sys.exit(f"bench: {build} was built without the tests: meson configure {build} -Dtests=true && ninja -C {build}")
+        return json.loads(run([build / "tests/statistics" / name, *arguments])[0])
 
     def tool(self, *arguments):
         return self.statistic("verdicts", *arguments)
@@ -168,14 +172,16 @@ class Verdict:
             self.report.say(f"  {path.stem}: {workload['rounds']} rounds in {workload['stopped']['elapsed_ns'] / 1e9:.0f} s; over all of them {effects}")
         self.report.say(f"  {'':30} {'exps.':>5} {'seconds':>7}  told apart  +2 %      +3 %  +5 % found   equal within  over  +5 %: over within")
         for label, amount, seconds in HOWS:
-            self.line(label, timed, amount, seconds)
-            for path in timed if seconds else []:
-                self.line(f"  {path.stem.split('-', 1)[-1]}", [path], amount, seconds)
+            for which, self.judge in self.judges.items():
+                self.line(f"{which}{label}", timed, amount, seconds)
+                for path in timed if seconds else []:
+                    self.line(f"  {which}{path.stem.split('-', 1)[-1]}", [path], amount, seconds)
         if memory is not None:
             self.head("memory", "share")
+        for which, self.judge in self.judges.items() if memory is not None else ():
             tallies = self.merged([[one | {"name": pathlib.Path(one["name"]).stem} for one in self.tool("cut", memory, 3)]])
-            self.row("peak, 3 memory rounds: equal, told apart", tallies["twin"], "peak", None, ("less", "more"))
-            self.row("peak, 3 memory rounds: waste, found", tallies["waste"], "peak", 1, ("more",))
+            self.row(f"{which}peak, 3 memory rounds: equal, told apart", tallies["twin"], "peak", None, ("less", "more"))
+            self.row(f"{which}peak, 3 memory rounds: waste, found", tallies["waste"], "peak", 1, ("more",))
 
     def candidate(self, library, name="work.so"):
         """The allocator that is worked on: another build at the same path, as on another day."""
