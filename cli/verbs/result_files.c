@@ -149,10 +149,6 @@ const struct cli_option cli_fleet_options[] = {
     {.name = "expect", .argument = "LIST", .how = CLI_TEXT, .at = AT(expect), .takes = "names, or a file of them",
      .help = "of a directory: labels or names of workloads that have to be in it, 'web1,web2', or a file with one a "
              "line; a number behind each is its share"},
-    {.name = "weights", .argument = "BY", .how = CLI_CHOICE, .at = AT(weights), .words = "hosts cpu bytes", /* as res_fleet_weights */
-     .help = "what a workload's share of all is by: hosts, cpu (its CPU time) or bytes (its peak) [hosts: all alike]"},
-    {.name = "all-hosts", .how = CLI_FLAG, .at = AT(all_hosts),
-     .help = "these are all that there are, and ranges say nothing of others"},
     {0},
 };
 /* clang-format on */

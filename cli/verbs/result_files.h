@@ -15,7 +15,7 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 /* cli_result_load - read one: a result, a fleet's document, or of a directory of results what they say together (a result without workloads:
  * res_result_is_fleet). What is left out of that is told. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
  * cli_fleet_collect - only the last of these, of several files and directories.
- * request  NULL: no weights, nobody is expected. cli_fleet_options are its rows. */
+ * request  NULL: nobody is expected. cli_fleet_options are its rows. */
 int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t count,
                       const struct res_fleet_request *request, struct res_result *ret_result);
 int cli_result_load(const struct cli_verb *verb, const char *path, const struct res_fleet_request *request,

@@ -28,7 +28,7 @@ def entry(at, number, shift):
 
 def host(number, count, names, shift):
     return {"label": f"web-{number:04d}", "workload": "x.wl", "file_digest": f"{number:016x}", "program": "web" if number % 3 else "queue",
-            "machine": "Test CPU, 2 cpus, x86_64", "share": 1 / count, "blocks": 2, "of": {"time": "process", "memory": "process"},
+            "machine": "Test CPU, 2 cpus, x86_64", "share": 1 / count, "results": 2, "of": {"time": "process", "memory": "process"},
             "entries": [entry(at, number, shift) for at in range(len(names))]}
 
 
@@ -72,7 +72,7 @@ def fleet(count, names=NAMES, shift=1.0, first=0):
     """Hosts `first` to first + count - 1."""
     hosts = [host(number, count, names, shift) for number in range(first, first + count)]
     return {"baseline": names[0], "machines": ["Test CPU, 2 cpus, x86_64"],
-            "weights": "hosts", "all_hosts": False, "of": {"time": "process", "memory": "process"}, "loser_limit": .01, "workloads": count,
+            "of": {"time": "process", "memory": "process"}, "loser_limit": .01, "workloads": count,
             "n_eff": float(count), "candidates": [candidate(hosts, at, names) for at in range(len(names))], "hosts": hosts}
 
 

@@ -123,15 +123,15 @@ class Fleet(lab.Lab):
         self.assertEqual(self.together("--expect", "web5")[0]["missing"], [])
         (self.place / "hosts").write_text("".join(f"web{number} {2 if number == 1 else 1}\n" for number in range(6)))
         document, _ = self.together("--expect", "hosts")
-        self.assertEqual((document["missing"], document["fleet"]["weights"]), ([], "file"))
+        self.assertEqual(document["missing"], [])
         shares = {host["label"]: host["share"] for host in document["fleet"]["hosts"]}
         self.assertAlmostEqual(shares["web1"], 2 * shares["web0"])
         self.assertIn(b"cannot be read", self.mallab("report", "--together", "--expect", "no/such", "results", status=lab.BAD_INPUT).stderr)
 
-    def test_one_workload_measured_again_is_a_block(self):
+    def test_of_a_workload_measured_again_the_newest_counts(self):
         self.fill(6)
         self.put(2, lambda one: one.update(created_unix_ns=one["created_unix_ns"] + 10 ** 9), name="later.json")
-        hosts = {host["label"]: host["blocks"] for host in self.together()[0]["fleet"]["hosts"]}
+        hosts = {host["label"]: host["results"] for host in self.together()[0]["fleet"]["hosts"]}
         self.assertEqual((hosts.pop("web2"), set(hosts.values())), (2, {1}))
 
     def test_many_take_little_memory(self):

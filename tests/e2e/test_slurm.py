@@ -98,7 +98,7 @@ class OnSlurm(lab.Lab):
         self.finish(self.submit("6"))
         document = together(self)
         self.assertEqual((document["missing"], document["fleet"]["workloads"]), ([], 6))
-        self.assertEqual({host["blocks"] for host in document["fleet"]["hosts"]}, {1})
+        self.assertEqual({host["results"] for host in document["fleet"]["hosts"]}, {1})
 
 
 class OnOthers(lab.Lab):

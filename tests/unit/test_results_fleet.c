@@ -1,4 +1,4 @@
-/* test_results_fleet.c - many workloads, one answer: figures of the process, blocks joined in any order, who is left out and says so, when
+/* test_results_fleet.c - many workloads, one answer: figures of the process, hosts joined in any order, who is left out and says so, when
  * there is no verdict. */
 #include <math.h>
 
@@ -69,22 +69,21 @@ static struct res_result *result_of(const struct cell *cells, size_t count)
 static const char *const NAMES[] = {"glibc", "new"};
 
 static enum res_fleet_taken take(struct res_fleet_input *input, const struct cell *cell, double share,
-                                 uint64_t block)
+                                 uint64_t created)
 {
     const struct res_result *result = result_of(cell, 1);
     char *problem = NULL;
     const enum res_fleet_taken taken = res_fleet_take(
-        input, &(struct res_fleet_cell){.label = cell->name, .share = share, .block = block}, result,
+        input, &(struct res_fleet_cell){.label = cell->name, .share = share, .created = created}, result,
         &result->workloads[0], &problem);
     CHECK((problem != NULL) == (taken == RES_FLEET_REFUSED));
     free(problem);
     return taken;
 }
 
-static struct res_fleet_input *begin(int weights, bool all_hosts)
+static struct res_fleet_input *begin(void)
 {
-    return res_fleet_begin(&(struct res_fleet_asked){
-        .candidates = NAMES, .candidate_count = 2, .weights = weights, .all_hosts = all_hosts});
+    return res_fleet_begin(NAMES, 2);
 }
 
 static void finish(struct res_fleet_input *input, struct res_fleet *ret_fleet)
@@ -127,7 +126,7 @@ TEST(figures_are_of_the_process)
 {
     const struct cell cell = {"a",          "d", .time = 0.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000,
                               .rss_mb = 200};
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     take(input, &cell, NAN, 0);
     finish(input, &fleet);
@@ -154,7 +153,7 @@ TEST(what_starts_take_is_in_the_hosts_time)
 {
     for (int pays = 0; pays < 2; pays++) {
         const struct cell cell = {"web", "ab", 0.5, 0.001, 1, 1000, 200, NULL, NULL, NULL};
-        struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, true);
+        struct res_fleet_input *input = begin();
         struct res_fleet fleet;
         start_ms = pays ? 100 : 0;
         CHECK_U64(take(input, &cell, NAN, 0), RES_FLEET_TAKEN);
@@ -168,7 +167,7 @@ TEST(what_starts_take_is_in_the_hosts_time)
 
 TEST(without_a_process_they_are_of_malloc_and_say_so)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     take(input, &(struct cell){"a", "1", .time = 0.6, .error = 0.02, .peak = 0.7}, NAN, 0);
     take(input, &(struct cell){"b", "2", .time = 0.8, .error = 0.02, .peak = 0.7}, NAN, 0);
@@ -186,7 +185,7 @@ TEST(without_a_process_they_are_of_malloc_and_say_so)
 
 TEST(the_few_that_do_not_know_their_process_are_in_no_common_figure)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     take_some(input, 6);
     take(input, &(struct cell){"old", "x", .time = 0.2, .error = 0.02, .peak = 0.2}, NAN, 0);
@@ -202,7 +201,7 @@ TEST(the_few_that_do_not_know_their_process_are_in_no_common_figure)
 /* The replay's calls cannot take more than all of the program. */
 TEST(what_is_not_trusted_is_in_no_common_figure)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     take_some(input, 6);
     take(input,
@@ -222,7 +221,7 @@ TEST(with_fewer_than_five_there_is_no_verdict)
 {
     struct res_fleet fleet;
     for (size_t count = 4; count <= 5; count++) {
-        struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+        struct res_fleet_input *input = begin();
         take_some(input, count);
         finish(input, &fleet);
         const struct res_fleet_change *time = &fleet.candidates[1].time;
@@ -239,7 +238,7 @@ TEST(with_fewer_than_five_there_is_no_verdict)
 /* One that is most of the fleet leaves few that count. */
 TEST(shares_make_few_of_many)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_FILE, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     for (size_t i = 0; i < 20; i++) {
         char name[16];
@@ -258,43 +257,9 @@ TEST(shares_make_few_of_many)
     res_fleet_release(&fleet);
 }
 
-TEST(where_these_are_all_hosts_the_spread_does_not_count)
-{
-    struct res_fleet_input *some = begin(RES_WEIGHTS_HOSTS, false), *all = begin(RES_WEIGHTS_HOSTS, true);
-    struct res_fleet of_some, of_all;
-    take_some(some, 6);
-    take_some(all, 6);
-    finish(some, &of_some);
-    finish(all, &of_all);
-    const struct res_fleet_change *one = &of_some.candidates[1].time, *other = &of_all.candidates[1].time;
-    CHECK_NEAR(one->ratio, other->ratio, 1e-15);
-    CHECK(other->high - other->low < 0.5 * (one->high - one->low));
-    CHECK(strstr(note_of(&of_all, "range"), "6 hosts alone") != NULL);
-    res_fleet_release(&of_all);
-    res_fleet_release(&of_some);
-}
-
-TEST(shares_by_cpu_time_count_each_host_once_in_totals)
-{
-    struct res_fleet_input *input = begin(RES_WEIGHTS_CPU, false);
-    struct res_fleet fleet;
-    take(input,
-         &(struct cell){"a", "1", .time = 0.6, .error = 0.02, .peak = 1, .cpu_ms = 3000, .rss_mb = 200}, NAN,
-         0);
-    take(input,
-         &(struct cell){"b", "2", .time = 0.8, .error = 0.02, .peak = 1, .cpu_ms = 1000, .rss_mb = 200}, NAN,
-         0);
-    finish(input, &fleet);
-    CHECK_NEAR(fleet.hosts[0].share, 0.75, 1e-12);
-    CHECK_NEAR(fleet.candidates[1].cpu.baseline, 4e9, 1);
-    CHECK_NEAR(fleet.candidates[1].cpu.saved, 40e6 + 20e6, 1);
-    CHECK_NEAR(fleet.candidates[1].peaks.baseline, 400e6, 1);
-    res_fleet_release(&fleet);
-}
-
 TEST(a_loser_is_named)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     take_some(input, 12);
     take(input,
@@ -313,7 +278,7 @@ TEST(a_loser_is_named)
 
 TEST(hosts_of_one_label_are_told_apart)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     for (size_t i = 0; i < 2; i++)
         take(input,
@@ -328,7 +293,7 @@ TEST(hosts_of_one_label_are_told_apart)
 
 TEST(less_time_for_more_memory_says_so)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     for (size_t i = 0; i < 6; i++)
         take(input,
@@ -345,7 +310,7 @@ TEST(less_time_for_more_memory_says_so)
 
 TEST(who_fails_is_named_and_in_no_common_figure)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     take_some(input, 5);
     take(input,
@@ -382,12 +347,12 @@ TEST(cells_give_the_same_bytes_in_any_order)
         {"c", "3", .time = 1.07, .error = 0.02, .peak = 1.01, .cpu_ms = 800, .rss_mb = 130},
         {"d", "4", .time = 0.97, .error = 0.05, .peak = 1.03, .cpu_ms = 600, .rss_mb = 110},
     };
-    static const uint64_t blocks[] = {0, 1, 0, 0, 0, 0};
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false), *other = begin(RES_WEIGHTS_HOSTS, false);
+    static const uint64_t dates[] = {0, 1, 0, 0, 0, 0};
+    struct res_fleet_input *input = begin(), *other = begin();
     for (size_t i = 0; i < 6; i++)
-        CHECK(take(input, &cells[i], NAN, blocks[i]) == RES_FLEET_TAKEN);
+        CHECK(take(input, &cells[i], NAN, dates[i]) == RES_FLEET_TAKEN);
     for (size_t i = 6; i-- > 0;)
-        CHECK(take(other, &cells[i], NAN, blocks[i]) == RES_FLEET_TAKEN);
+        CHECK(take(other, &cells[i], NAN, dates[i]) == RES_FLEET_TAKEN);
     CHECK(take(other, &cells[2], NAN, 0) == RES_FLEET_DOUBLED);
     char *one = document(input), *two = document(other);
     CHECK_STR(one, two);
@@ -395,30 +360,30 @@ TEST(cells_give_the_same_bytes_in_any_order)
     free(two);
 }
 
-TEST(blocks_are_averaged_and_what_they_differ_by_counts)
+/* In whatever order they come. */
+TEST(of_one_host_the_newest_result_counts)
 {
     const struct cell cells[] = {
         {"a", "1", .time = 0.5, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
         {"a", "1", .time = 0.9, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
     };
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
-    struct res_fleet fleet;
-    take(input, &cells[0], NAN, 0);
-    take(input, &cells[1], NAN, 1);
-    finish(input, &fleet);
-    CHECK_U64(fleet.host_count, 1);
-    CHECK_U64(fleet.hosts[0].blocks, 2);
-    CHECK_NEAR(fleet.hosts[0].entries[1].time.ratio, sqrt(0.95 * 0.99), 1e-12);
-    /* Half the difference: of two the standard error of the mean. */
-    CHECK_NEAR(fleet.hosts[0].entries[1].time.error, log(0.99 / 0.95) / 2, 1e-9);
-    res_fleet_release(&fleet);
+    for (size_t first = 0; first < 2; first++) { /* the first of the cells is of time 1, the other of 0 */
+        struct res_fleet_input *input = begin();
+        struct res_fleet fleet;
+        CHECK(take(input, &cells[first], NAN, 1 - first) == RES_FLEET_TAKEN);
+        CHECK(take(input, &cells[1 - first], NAN, first) == RES_FLEET_TAKEN);
+        finish(input, &fleet);
+        CHECK_U64(fleet.host_count, 1);
+        CHECK_U64(fleet.hosts[0].results, 2);
+        CHECK_NEAR(fleet.hosts[0].entries[1].time.ratio, 0.95, 1e-12);
+        res_fleet_release(&fleet);
+    }
 }
 
 TEST(a_cell_of_another_baseline_is_refused)
 {
     static const char *const others[] = {"jemalloc", "new"};
-    struct res_fleet_input *input = res_fleet_begin(
-        &(struct res_fleet_asked){.candidates = others, .candidate_count = 2});
+    struct res_fleet_input *input = res_fleet_begin(others, 2);
     CHECK(take(input, &(struct cell){"a", "1", .time = 1, .error = 0.01, .peak = 1}, NAN, 0) ==
           RES_FLEET_REFUSED);
     res_fleet_input_free(input);
@@ -426,7 +391,7 @@ TEST(a_cell_of_another_baseline_is_refused)
 
 TEST(what_is_mixed_missing_or_left_out_is_told)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     take_some(input, 6);
     finish(input, &fleet);
@@ -450,7 +415,7 @@ TEST(what_is_mixed_missing_or_left_out_is_told)
 
 TEST(without_a_label_the_digest_is_the_key)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet;
     const struct cell cells[] = {{"a", "1", .time = 1, .error = 0.01, .peak = 1},
                                  {"renamed", "1", .time = 1, .error = 0.01, .peak = 1},
@@ -458,14 +423,14 @@ TEST(without_a_label_the_digest_is_the_key)
     for (size_t i = 0; i < 3; i++) {
         const struct res_result *result = result_of(&cells[i], 1);
         char *problem = NULL;
-        const struct res_fleet_cell cell = {.share = NAN, .block = i};
+        const struct res_fleet_cell cell = {.share = NAN, .created = i};
         CHECK(res_fleet_take(input, &cell, result, &result->workloads[0], &problem) == RES_FLEET_TAKEN);
     }
     finish(input, &fleet);
     CHECK_U64(fleet.host_count, 2);
     CHECK_STR(fleet.hosts[0].label, "a");
-    CHECK_STR(fleet.hosts[1].label, "a");
-    CHECK_U64(fleet.hosts[0].blocks + fleet.hosts[1].blocks, 3);
+    CHECK_STR(fleet.hosts[1].label, "renamed"); /* the newest says */
+    CHECK_U64(fleet.hosts[0].results + fleet.hosts[1].results, 3);
     res_fleet_release(&fleet);
 }
 
@@ -484,7 +449,7 @@ TEST(a_result_of_several_has_one_and_of_one_has_none)
 
 TEST(a_document_is_read_again_and_checked)
 {
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_fleet fleet, again;
     char *problem = NULL;
     take_some(input, 6);
@@ -507,7 +472,7 @@ TEST(a_document_is_read_again_and_checked)
 TEST(the_screen_has_78_columns)
 {
     const struct res_style style = {0};
-    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet_input *input = begin();
     struct res_text text = {0};
     struct res_fleet fleet;
     take_some(input, 12);
@@ -538,11 +503,9 @@ RUN_TESTS(T(what_starts_take_is_in_the_hosts_time), T(figures_are_of_the_process
           T(without_a_process_they_are_of_malloc_and_say_so),
           T(the_few_that_do_not_know_their_process_are_in_no_common_figure),
           T(what_is_not_trusted_is_in_no_common_figure), T(with_fewer_than_five_there_is_no_verdict),
-          T(shares_make_few_of_many), T(where_these_are_all_hosts_the_spread_does_not_count),
-          T(shares_by_cpu_time_count_each_host_once_in_totals), T(a_loser_is_named),
-          T(hosts_of_one_label_are_told_apart), T(less_time_for_more_memory_says_so),
-          T(who_fails_is_named_and_in_no_common_figure), T(cells_give_the_same_bytes_in_any_order),
-          T(blocks_are_averaged_and_what_they_differ_by_counts), T(a_cell_of_another_baseline_is_refused),
-          T(what_is_mixed_missing_or_left_out_is_told), T(without_a_label_the_digest_is_the_key),
-          T(a_result_of_several_has_one_and_of_one_has_none), T(a_document_is_read_again_and_checked),
-          T(the_screen_has_78_columns))
+          T(shares_make_few_of_many), T(a_loser_is_named), T(hosts_of_one_label_are_told_apart),
+          T(less_time_for_more_memory_says_so), T(who_fails_is_named_and_in_no_common_figure),
+          T(cells_give_the_same_bytes_in_any_order), T(of_one_host_the_newest_result_counts),
+          T(a_cell_of_another_baseline_is_refused), T(what_is_mixed_missing_or_left_out_is_told),
+          T(without_a_label_the_digest_is_the_key), T(a_result_of_several_has_one_and_of_one_has_none),
+          T(a_document_is_read_again_and_checked), T(the_screen_has_78_columns))

@@ -510,7 +510,7 @@ static struct res_answer fleet_answer(const struct res_fleet *fleet, bool memory
     double low = NAN;
     if (fleet->candidate_count < 2)
         return answer_of(RES_ANSWER_NOTHING_TO_COMPARE);
-    if (!fleet->all_hosts && !(fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE))
+    if (!(fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE))
         return answer_of(RES_ANSWER_TOO_FEW);
     for (size_t i = 1; i < fleet->candidate_count; i++) {
         const struct res_fleet_candidate *candidate = &fleet->candidates[i];

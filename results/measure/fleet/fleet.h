@@ -2,10 +2,9 @@
  *
  *   time of the process  1 + share * (ratio - 1): the share of its CPU time that is in malloc, and the ratio of that part
  *   peak of the process  its resident peak and what the candidate's heap holds more, over that peak
- *   blocks               results of one host (label and file's digest): the mean of their logarithms. What blocks differ by beyond their own
- *                        errors is pooled over all hosts, since a result does not know how its node differs from others
+ *   again                of several results of one host (label and file's digest) the newest counts
  *   not trusted          figures that verdict.c calls no ground, or of which there is no interval: in no common figure, and named
- *   order                sums run by label, digest and block: the same results give the same bytes in whatever order they come
+ *   order                sums run by label and digest: the same results give the same bytes in whatever order they come
  *
  * Formulas stand in results/measure/statistics/statistics.c. */
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
@@ -18,44 +17,30 @@
 
 #define RES_FLEET_CANDIDATES_MOST 256u /* of a result: with more it is none of ours, and would take minutes */
 
-struct res_fleet_input; /* below */
+/* ---- fleet.c: workloads of results are taken, and what a fleet needs of them is kept until it is finished. */
 
-/* res_fleet_finish - what they say together. The input stays, and can take more.
- * ret_fleet  without schema, version, missing, mixed and left_out, which are the caller's to add. Release with res_fleet_release. */
-void res_fleet_finish(const struct res_fleet_input *input, struct res_fleet *ret_fleet);
-
-/* res_fleet_of_result - the same of the workloads of one result: fills result->fleet, dropping one that is there. None of a
- * result with fewer than two workloads, or nothing to compare. The result has its verdicts. */
-void res_fleet_of_result(struct res_result *result);
-
-/* ---- fleet_blocks.c: workloads of results are taken, and what a fleet needs of them is kept until it is finished (fleet.h), which joins them to hosts. */
-
-/* What was asked of a fleet. */
-struct res_fleet_asked {
-    const char *const *candidates; /* names, the baseline first; borrowed for res_fleet_begin */
-    size_t candidate_count;        /* 1 at least */
-    int weights;                   /* enum res_fleet_weights */
-    bool all_hosts;
-};
+struct res_fleet_input;
 
 /* One workload of a result; strings borrowed. */
 struct res_fleet_cell {
     const char *label; /* of its host; NULL: none, and its digest alone is the key */
-    double share;      /* of its host; NAN: by `weights`, of all hosts that come */
-    uint64_t block;    /* those of one host have different ones */
+    double share;      /* of its host; NAN: none is given. Where none has one, all are alike */
+    uint64_t created;  /* of one host the highest counts */
 };
 
 enum res_fleet_taken {
     RES_FLEET_TAKEN = 0,
-    RES_FLEET_DOUBLED, /* that block of that host is there already; the first one stays */
+    RES_FLEET_DOUBLED, /* that one of that host is there already; the first one stays */
     RES_FLEET_REFUSED, /* another baseline, or no digest: ret_problem says so */
 };
 
 /* res_machine_kind - "model, 8 cpus, x86_64". The caller's to free. */
 char *res_machine_kind(const struct res_machine *machine);
 
-/* res_fleet_begin - a fleet without any. res_fleet_input_free - drop it; NULL is none. */
-struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked);
+/* res_fleet_begin - a fleet without any.
+ * candidates  names, the baseline first; borrowed for the call. count: 1 at least.
+ * res_fleet_input_free - drop it; NULL is none. */
+struct res_fleet_input *res_fleet_begin(const char *const *candidates, size_t count);
 void res_fleet_input_free(struct res_fleet_input *input);
 
 /* res_fleet_take - one workload of a result, which may be released then. A candidate that the result has not counts as failed there, one that the
@@ -65,53 +50,19 @@ enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct 
                                     const struct res_result *result,
                                     const struct res_result_workload *workload, char **ret_problem);
 
-/* ---- of what was taken ----------------------------------------------------------------- */
+/* res_fleet_finish - what they say together. The input takes no more then, and is still to be freed.
+ * ret_fleet  without schema, version, missing, mixed and left_out, which are the caller's to add. Release with res_fleet_release. */
+void res_fleet_finish(struct res_fleet_input *input, struct res_fleet *ret_fleet);
 
-/* One candidate: ratios are of the time in malloc and of the heap. */
-struct res_fleet_side {
-    char *failed;
-    struct res_logarithm time, peak; /* value NAN: there is none; error NAN: too few rounds for an interval */
-    double files;                    /* bytes of files in memory beyond the baseline's */
-    double starts_ns;                /* that starts of its processes take more than under the baseline */
-    double mean_bytes;
-};
-
-struct res_fleet_block {
-    char *label; /* "": none */
-    char *digest, *workload, *program, *machine, *no_trust_time, *no_trust_memory;
-    uint64_t number;
-    double share;                 /* NAN: not given */
-    double calls_ns, cpu_ns;      /* of the baseline in malloc; of the process, NAN: not known */
-    double heap_bytes, rss_bytes; /* likewise at the peak, rss as recorded */
-    double whole_bytes;           /* of the process there, no less than its heap; NAN: not known */
-    struct res_fleet_side *sides; /* by candidate */
-};
-
-struct res_fleet_input {
-    char **candidates;
-    size_t candidate_count;
-    int weights;
-    bool all_hosts;
-    struct res_fleet_block **blocks; /* by label, digest and number */
-    size_t count, capacity;
-};
-
-/* res_block_name - what its host is called: its label, or the workload's name. */
-const char *res_block_name(const struct res_fleet_block *block);
-
-/* res_block_knows - whether it says how much memory, or CPU time, the process took. */
-bool res_block_knows(const struct res_fleet_block *block, bool memory);
-
-/* res_block_figure - a candidate's change of what the host's figures are of (enum res_fleet_of). The baseline's is exact. */
-struct res_logarithm res_block_figure(const struct res_fleet_block *block, size_t candidate, bool memory,
-                                      int of);
+/* res_fleet_of_result - the same of the workloads of one result: fills result->fleet, dropping one that is there. None of a
+ * result with fewer than two workloads, or nothing to compare. The result has its verdicts. */
+void res_fleet_of_result(struct res_result *result);
 
 /* ---- fleet_candidates.c: from the hosts of a fleet to what they say of each candidate.
  *   common figures  of hosts whose figures are trusted, of what the fleet's are of, and with a share
  *   a verdict       needs an interval, of which the least difference counts (statistics.h), and survives the number of comparisons: Holm over
  *                   candidates, and over hosts and candidates
- *   stands for      a host counts in totals as often as its share says, over its size where shares are by size: all together as many as
- *                   there are
+ *   totals          a host counts in them as often as its share says: all together as many as there are
  *   loser           named where p, one-sided at the limit, is at most RES_FLEET_NAMED_FALSE after the same: of forty fleets one names somebody
  *                   by chance
  *   doubtful        a host that is no loser by that, and whose interval reaches above the limit or is not known */
@@ -119,15 +70,10 @@ struct res_logarithm res_block_figure(const struct res_fleet_block *block, size_
 #define RES_FLEET_NAMED_FALSE 0.025 /* of those that are named */
 
 /* res_fleet_candidates_fill - all of candidates[] but the names, and the verdicts of hosts, of hosts that are whole otherwise.
- * fleet  names of candidates, hosts with entries, shares, weights, of_time, of_memory, loser_limit and all_hosts are set. */
+ * fleet  names of candidates, hosts with entries, shares, of_time, of_memory and loser_limit are set. */
 void res_fleet_candidates_fill(struct res_fleet *fleet);
 
-/* res_fleet_used - a host's figure of a candidate, where it is in the common ones; else NULL. */
-const struct res_fleet_difference *res_fleet_used(const struct res_fleet *fleet,
-                                                  const struct res_fleet_host *host, size_t candidate,
-                                                  bool memory);
-
-/* ---- fleet_files.c: a fleet is a directory of results: each file is read, reduced to what the fleet keeps (fleet_blocks.c), and released.
+/* ---- fleet_files.c: a fleet is a directory of results: each file is read, reduced to what the fleet keeps (fleet.c), and released.
  *   files     *.json and *.json.zst of a directory, or single ones; regular files, in the order of their names. Nothing that a result
  *             names is opened
  *   threads   several read; what they read is taken in that order, so that the same files give the same bytes
@@ -139,8 +85,6 @@ const struct res_fleet_difference *res_fleet_used(const struct res_fleet *fleet,
 
 /* What is asked of all results together. Strings borrowed. */
 struct res_fleet_request {
-    int weights; /* enum res_fleet_weights, but for FILE: that is the expected ones' shares */
-    bool all_hosts;
     const char
         *expect; /* labels or names of workloads, by commas, or a file with one a line and perhaps its share;
                            NULL: none */

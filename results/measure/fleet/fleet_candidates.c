@@ -8,9 +8,9 @@
 
 /* ---- one candidate's figures of all hosts ----------------------------------------------------- */
 
-const struct res_fleet_difference *res_fleet_used(const struct res_fleet *fleet,
-                                                  const struct res_fleet_host *host, size_t candidate,
-                                                  bool memory)
+/* A host's figure of a candidate, where it is in the common ones; else NULL. */
+static const struct res_fleet_difference *
+used(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate, bool memory)
 {
     const struct res_fleet_entry *entry = &host->entries[candidate];
     const struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
@@ -42,7 +42,7 @@ static struct sample sample_of(const struct res_fleet *fleet, size_t candidate, 
     double share = 0, part = 0;
     for (size_t i = 0; i < fleet->host_count; i++) {
         struct res_fleet_host *host = &fleet->hosts[i];
-        if (res_fleet_used(fleet, host, candidate, memory) == NULL)
+        if (used(fleet, host, candidate, memory) == NULL)
             continue;
         struct res_fleet_entry *entry = &host->entries[candidate];
         struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
@@ -66,11 +66,6 @@ static void sample_release(struct sample *sample)
     free(sample->values);
     free(sample->variances);
     free(sample->shares);
-}
-
-static bool tells_spread(const struct res_fleet *fleet, double n_eff)
-{
-    return fleet->all_hosts || n_eff >= RES_FLEET_LEAST_EFFECTIVE;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -145,17 +140,14 @@ static void judge_hosts(const struct sample *sample, const double *p_values, boo
 /* ---- common figures -------------------------------------------------------------------------- */
 
 /* Returns the p-value of whether it is 1; NAN: there is no interval. */
-static double fill_change(const struct res_fleet *fleet, const struct sample *sample,
-                          struct res_fleet_change *ret_change)
+static double fill_change(const struct sample *sample, struct res_fleet_change *ret_change)
 {
-    struct res_logarithm mean = res_many_mean(sample->values, sample->shares, sample->count);
+    const struct res_logarithm mean = res_many_mean(sample->values, sample->shares, sample->count);
     ret_change->workloads = sample->count;
     ret_change->n_eff = res_many_effective(sample->shares, sample->count);
     ret_change->ratio = exp(mean.value);
-    if (sample->count == 0 || !tells_spread(fleet, ret_change->n_eff))
+    if (sample->count == 0 || !(ret_change->n_eff >= RES_FLEET_LEAST_EFFECTIVE))
         return NAN;
-    if (fleet->all_hosts)
-        mean = res_many_these(sample->values, sample->variances, sample->shares, sample->count);
     const struct res_estimate estimate = res_logarithm_estimate(mean);
     ret_change->low = estimate.interval.low;
     ret_change->high = estimate.interval.high;
@@ -233,7 +225,7 @@ static void fill_changes(struct res_fleet *fleet, bool memory)
     for (size_t i = 1; i < fleet->candidate_count; i++) {
         struct res_fleet_candidate *candidate = &fleet->candidates[i];
         struct res_fleet_change *change = memory ? &candidate->peak : &candidate->time;
-        p_values[i] = fill_change(fleet, &samples[i], change);
+        p_values[i] = fill_change(&samples[i], change);
         judge_hosts(&samples[i], differs + i * fleet->host_count, memory, of_malloc, change);
         if (loses != NULL)
             fill_losers(fleet, &samples[i], loses + i * fleet->host_count, candidate);
@@ -254,27 +246,17 @@ static void fill_changes(struct res_fleet *fleet, bool memory)
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-/* How many hosts one stands for, up to a factor; NAN: not known. */
-static double stands_for(const struct res_fleet *fleet, const struct res_fleet_host *host)
-{
-    const double size = fleet->weights == RES_WEIGHTS_CPU     ? host->entries[0].cpu_ns
-                        : fleet->weights == RES_WEIGHTS_BYTES ? host->entries[0].peak_bytes
-                                                              : 1;
-    return size > 0 ? host->share / size : NAN;
-}
-
 /* Three totals of an entry. */
 static double amount_of(const struct res_fleet_entry *entry, size_t offset)
 {
     return *(const double *)(const void *)((const char *)entry + offset);
 }
 
-static void fill_total(const struct res_fleet *fleet, const struct sample *sample, size_t candidate,
-                       size_t offset, struct res_fleet_total *ret_total)
+static void fill_total(const struct sample *sample, size_t candidate, size_t offset,
+                       struct res_fleet_total *ret_total)
 {
     double *amounts = res_calloc(sample->count + 1, sizeof *amounts);
     double *ratios = res_calloc(sample->count + 1, sizeof *ratios);
-    double *variances = res_calloc(sample->count + 1, sizeof *variances);
     double *counts = res_calloc(sample->count + 1, sizeof *counts);
     size_t count = 0;
     double all = 0;
@@ -282,12 +264,11 @@ static void fill_total(const struct res_fleet *fleet, const struct sample *sampl
         const struct res_fleet_host *host = sample->hosts[i];
         const double base = amount_of(&host->entries[0], offset);
         const double other = amount_of(&host->entries[candidate], offset);
-        const double hosts = stands_for(fleet, host);
+        const double hosts = sample->shares[i];
         if (!(base > 0) || !(other > 0) || !(hosts > 0) || !isfinite(base + other))
             continue;
         amounts[count] = base;
         ratios[count] = other / base;
-        variances[count] = sample->variances[i];
         counts[count++] = hosts;
         all += hosts;
     }
@@ -299,18 +280,15 @@ static void fill_total(const struct res_fleet *fleet, const struct sample *sampl
             ret_total->baseline += amounts[i];
             ret_total->saved += amounts[i] * (1 - ratios[i]);
         }
-        const struct res_logarithm total = fleet->all_hosts
-                                               ? res_many_total_these(amounts, ratios, variances, count)
-                                               : res_many_total(amounts, ratios, counts, count);
+        const struct res_logarithm total = res_many_total(amounts, ratios, counts, count);
         const struct res_estimate estimate = res_logarithm_estimate(total);
         ret_total->ratio = estimate.value;
-        if (tells_spread(fleet, res_many_effective(counts, count))) {
+        if (res_many_effective(counts, count) >= RES_FLEET_LEAST_EFFECTIVE) {
             ret_total->low = estimate.interval.low;
             ret_total->high = estimate.interval.high;
         }
     }
     free(counts);
-    free(variances);
     free(ratios);
     free(amounts);
 }
@@ -319,11 +297,9 @@ static void fill_totals(const struct res_fleet *fleet, size_t candidate,
                         struct res_fleet_candidate *ret_candidate)
 {
     struct sample time = sample_of(fleet, candidate, false), memory = sample_of(fleet, candidate, true);
-    fill_total(fleet, &time, candidate, offsetof(struct res_fleet_entry, cpu_ns), &ret_candidate->cpu);
-    fill_total(fleet, &memory, candidate, offsetof(struct res_fleet_entry, peak_bytes),
-               &ret_candidate->peaks);
-    fill_total(fleet, &memory, candidate, offsetof(struct res_fleet_entry, mean_bytes),
-               &ret_candidate->means);
+    fill_total(&time, candidate, offsetof(struct res_fleet_entry, cpu_ns), &ret_candidate->cpu);
+    fill_total(&memory, candidate, offsetof(struct res_fleet_entry, peak_bytes), &ret_candidate->peaks);
+    fill_total(&memory, candidate, offsetof(struct res_fleet_entry, mean_bytes), &ret_candidate->means);
     for (size_t i = 0; i < memory.count; i++) /* NAN counts for nothing */
         ret_candidate->largest_bytes = fmax(ret_candidate->largest_bytes,
                                             memory.hosts[i]->entries[candidate].peak_bytes);

@@ -27,7 +27,6 @@ struct expected {
 struct expectation {
     struct expected *items; /* by label */
     size_t count;
-    bool has_shares;
 };
 
 static int by_label(const void *left, const void *right)
@@ -48,7 +47,6 @@ static void add_expected(struct expectation *expectation, const char *words, siz
                                              sizeof *expectation->items);
         expectation->items[expectation->count++] = (struct expected){res_text_plain(label),
                                                                      is_share ? number : NAN, false};
-        expectation->has_shares |= is_share;
     }
     free(line);
 }
@@ -281,6 +279,7 @@ struct collecting {
     struct res_fleet_input *input; /* NULL: no result has come yet */
     struct res_fleet_seen seen;
     struct res_fleet *fleet; /* what was left out */
+    bool any;                /* is in the fleet */
     pthread_mutex_t lock;
     pthread_cond_t turned;
     size_t next, turn; /* to be read, to be taken */
@@ -301,16 +300,10 @@ static void leave_out(struct collecting *collecting, const char *file, char *why
 static void begin(struct collecting *collecting, const struct res_result_workload *first)
 {
     const char *names[RES_FLEET_CANDIDATES_MOST];
-    struct res_fleet_asked asked = {
-        .candidates = names,
-        .weights = collecting->expectation.has_shares ? (int)RES_WEIGHTS_FILE : collecting->request->weights,
-        .all_hosts = collecting->request->all_hosts};
-    while (asked.candidate_count < first->candidate_count &&
-           asked.candidate_count < RES_FLEET_CANDIDATES_MOST) {
-        names[asked.candidate_count] = first->candidates[asked.candidate_count].name;
-        asked.candidate_count++;
-    }
-    collecting->input = res_fleet_begin(&asked);
+    size_t count = 0;
+    for (; count < first->candidate_count && count < RES_FLEET_CANDIDATES_MOST; count++)
+        names[count] = first->candidates[count].name;
+    collecting->input = res_fleet_begin(names, count);
 }
 
 /* Returns whether it is in the fleet now. */
@@ -321,7 +314,7 @@ static bool take_workload(struct collecting *collecting, const char *file, const
     struct expected *expected = expected_of(&collecting->expectation, workload);
     const struct res_fleet_cell cell = {.label = workload->label,
                                         .share = expected != NULL ? expected->share : NAN,
-                                        .block = result->created_unix_ns};
+                                        .created = result->created_unix_ns};
     const enum res_fleet_taken taken = res_fleet_take(collecting->input, &cell, result, workload, &problem);
     if (taken != RES_FLEET_TAKEN)
         leave_out(collecting, file,
@@ -340,6 +333,7 @@ static void take(struct collecting *collecting, const char *file, const struct r
         taken += take_workload(collecting, file, result, &result->workloads[i]);
     if (taken > 0)
         see_result(&collecting->seen, file, result);
+    collecting->any |= taken > 0;
 }
 
 /* NULL: it is a result, with its figures. */
@@ -441,7 +435,7 @@ bool res_fleet_collect(char *const *paths, size_t count, const struct res_fleet_
         done = add_path(paths[i], &collecting.files, ret_problem);
     if (done)
         work_all(&collecting);
-    if (done && (collecting.input == NULL || collecting.input->count == 0)) {
+    if (done && (!collecting.any)) {
         *ret_problem = left.left_out_count > 0
                            ? res_printf("no result in '%s'; '%s' is left out: %s", paths[0],
                                         left.left_out[0].file, left.left_out[0].why)

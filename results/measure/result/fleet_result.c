@@ -6,7 +6,6 @@
 
 #define CANDIDATES_MAX 1000u
 
-const char *const RES_FLEET_WEIGHTS[] = {"hosts", "cpu", "bytes", "file", NULL};
 const char *const RES_FLEET_OF[] = {"process", "malloc", NULL};
 
 #define HOST_CHANGE(name, member, verdicts)                                                                  \
@@ -37,7 +36,7 @@ static const struct res_field HOST_FIELDS[] = {
     RES_ROW(TEXT, "program", program, "that was recorded"),
     RES_ROW(TEXT, "machine", machine, "kind of machine that it was measured on"),
     RES_ROW_AS(NUMBER, REQUIRED, "share", share, "its weight; all add up to 1"),
-    RES_ROW(COUNT, "blocks", blocks, "results that its figures are the mean of"),
+    RES_ROW(COUNT, "results", results, "of it, of which the newest counts"),
     RES_ROW(NUMBER, "malloc.time", malloc_time, "part of its CPU time that is in malloc"),
     RES_ROW(NUMBER, "malloc.memory", malloc_memory, "part of its resident peak that is heap"),
     RES_WORD("of.time", of_time, RES_FLEET_OF, "what its time is of: `process` or `malloc`"),
@@ -137,8 +136,6 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "mallab_version", mallab_version, "what wrote that, beside `fleet`"),
     RES_ROW_AS(TEXT, REQUIRED, "baseline", baseline, "the candidate that the others are compared with"),
     RES_ROW(TEXTS, "machines", machines, "kinds that results are of"),
-    RES_WORD("weights", weights, RES_FLEET_WEIGHTS, "what shares are by: `hosts`, `cpu`, `bytes` or `file`"),
-    RES_ROW(TRUTH, "all_hosts", all_hosts, "whether the hosts are the whole fleet"),
     RES_WORD("of.time", of_time, RES_FLEET_OF, "what common times are of: `process` or `malloc`"),
     RES_WORD("of.memory", of_memory, RES_FLEET_OF, "likewise memory"),
     RES_ROW(NUMBER, "loser_limit", loser_limit, "a host that is slower by more loses"),

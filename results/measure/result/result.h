@@ -325,14 +325,14 @@ const char *res_json_kind_of_file(const char *path, const char **ret_remedy);
 
 /* ---- fleet_result.c: what many workloads say together: types and rows. results/measure/fleet/fleet.h makes it.
  *   host    one workload of one host: its label and the digest of its file together are its key; names are for people
- *   block   one result of a host: all candidates, measured at once. Blocks of one host are averaged
+ *   again   of several results of one host the newest counts
  *   share   the weight of a host; those of all hosts add up to 1
  *   of      what figures are of: "process" (its CPU time, its resident peak) or "malloc" (time in malloc, its heap). The common figures are of
  *           one of both, and hosts without it are in none of them
  *   common  the share-weighted mean of the logarithms over hosts, with an interval from the spread between hosts (statistics.c)
  *
  * A ratio is candidate over baseline, below 1 better. What cannot be had is NAN. A change with n_eff below RES_FLEET_LEAST_EFFECTIVE has a ratio
- * and nothing else, unless the hosts are all that there are. */
+ * and nothing else. */
 
 #define RES_FLEET_SCHEMA "mallab-fleet/1"
 
@@ -343,9 +343,8 @@ const char *res_json_kind_of_file(const char *path, const char **ret_remedy);
 struct res_note;
 struct res_program_verdict;
 
-enum res_fleet_weights { RES_WEIGHTS_HOSTS = 0, RES_WEIGHTS_CPU, RES_WEIGHTS_BYTES, RES_WEIGHTS_FILE };
 enum res_fleet_of { RES_FLEET_OF_PROCESS = 0, RES_FLEET_OF_MALLOC };
-extern const char *const RES_FLEET_WEIGHTS[], *const RES_FLEET_OF[]; /* the words, NULL at the end */
+extern const char *const RES_FLEET_OF[]; /* the words, NULL at the end */
 
 /* One candidate on one host. */
 struct res_fleet_difference {
@@ -365,7 +364,7 @@ struct res_fleet_host {
     char *program; /* NULL: not known */
     char *machine; /* its kind: "model, 8 cpus, x86_64" */
     double share;
-    uint64_t blocks;
+    uint64_t results;                  /* of it, of which the newest counts */
     double malloc_time, malloc_memory; /* part of its CPU time and peak that is malloc's; NAN: not known */
     int of_time, of_memory;            /* enum res_fleet_of */
     char *no_trust_time, *no_trust_memory; /* why these figures are in no common one; NULL: they are */
@@ -436,10 +435,8 @@ struct res_fleet {
     char *mallab_version; /* likewise */
     char *baseline;
     struct res_texts machines; /* kinds; more than one are compared with a warning */
-    int weights;               /* enum res_fleet_weights */
-    bool all_hosts;         /* the hosts are the whole fleet: intervals are of their figures' noise alone */
-    int of_time, of_memory; /* enum res_fleet_of, of the common figures */
-    double loser_limit;     /* a host that is slower by more loses; 0.01 is 1 % */
+    int of_time, of_memory;    /* enum res_fleet_of, of the common figures */
+    double loser_limit;        /* a host that is slower by more loses; 0.01 is 1 % */
     uint64_t workloads;
     double n_eff;                           /* of all hosts */
     struct res_fleet_candidate *candidates; /* the baseline first, whose changes are NAN */

@@ -250,9 +250,6 @@ struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limi
 
 /* ---- the formulas of many workloads. Sources stand in the header ---- */
 
-#define NORMAL_FREEDOM                                                                                       \
-    10000.0 /* Student's 97.5 % quantile is 1.9602 then, the normal distribution's 1.9600 */
-
 /* ---- means ----------------------------------------------------------------------------------- */
 
 static double sum_of(const double *values, size_t count)
@@ -303,18 +300,6 @@ struct res_logarithm res_many_mean(const double *values, const double *shares, s
     return mean;
 }
 
-struct res_logarithm res_many_these(const double *values, const double *variances, const double *shares,
-                                    size_t count)
-{
-    const double all = sum_of(shares, count);
-    double squares = 0;
-    if (!(all > 0))
-        return (struct res_logarithm){NAN, NAN, NORMAL_FREEDOM};
-    for (size_t i = 0; i < count; i++)
-        squares += pow(shares[i] / all, 2) * variances[i];
-    return (struct res_logarithm){weighted(values, shares, count), sqrt(squares), NORMAL_FREEDOM};
-}
-
 /* ---- totals ---------------------------------------------------------------------------------- */
 
 struct res_logarithm res_many_total(const double *amounts, const double *ratios, const double *shares,
@@ -338,16 +323,4 @@ struct res_logarithm res_many_total(const double *amounts, const double *ratios,
     total.error = sqrt(((double)count - 1) / (double)count * squares);
     free(without);
     return total;
-}
-
-struct res_logarithm res_many_total_these(const double *amounts, const double *ratios,
-                                          const double *variances, size_t count)
-{
-    double base = 0, other = 0, squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        base += amounts[i];
-        other += amounts[i] * ratios[i];
-        squares += pow(amounts[i] * ratios[i], 2) * variances[i];
-    }
-    return (struct res_logarithm){log(other / base), sqrt(squares) / other, NORMAL_FREEDOM};
 }

@@ -162,21 +162,12 @@ double res_many_effective(const double *shares, size_t count);
  * degrees of freedom. Of equal shares that is Student's. Error NAN with n_eff of 1, value NAN without shares. */
 struct res_logarithm res_many_mean(const double *values, const double *shares, size_t count);
 
-/* res_many_these - the same mean where these workloads are all that there are: nothing but the noise of each is uncertain, sum w^2 v. Its freedom
- * stands for the normal distribution. */
-struct res_logarithm res_many_these(const double *values, const double *variances, const double *shares,
-                                    size_t count);
-
 /* res_many_total - the logarithm of the ratio of two sums, sum a r / sum a, with the error of the jackknife that leaves out one
  * workload at a time; the freedom is n_eff - 1 of `shares`. Error NAN under 2 workloads.
  * amounts  a: what each workload takes under the baseline, positive
  * ratios   r: positive */
 struct res_logarithm res_many_total(const double *amounts, const double *ratios, const double *shares,
                                     size_t count);
-
-/* res_many_total_these - the same ratio where these workloads are all that there are: the noise of each alone, v being of ln r. */
-struct res_logarithm res_many_total_these(const double *amounts, const double *ratios,
-                                          const double *variances, size_t count);
 
 /* ---- steady.c: the time of a workload with what disturbs the machine left out, and how sure a ratio of two such times is.
  *   batch    a fixed piece of the op sequence, some hundred microseconds long: the same ops in every run. A run without batches is one

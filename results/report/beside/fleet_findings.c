@@ -9,10 +9,10 @@
 
 #define NAMES_MOST 3u
 
-/* Freedom of the interval: that of the hosts; of a whole fleet that of the normal distribution. */
-static size_t freedom_of(const struct res_fleet *fleet, double n_eff)
+/* Freedom of the interval: that of the hosts. */
+static size_t freedom_of(double n_eff)
 {
-    const double freedom = fleet->all_hosts ? 1000 : floor(n_eff) - 1;
+    const double freedom = floor(n_eff) - 1;
     return freedom >= 1 ? (size_t)fmin(freedom, 1000) : 1;
 }
 
@@ -47,13 +47,13 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
     if (proven > most) {
         finding->outcome = RES_OVER;
         finding->reason = res_printf("slower by more than %s: %s", RES_SHARE(fleet->loser_limit), names);
-    } else if (!fleet->all_hosts && !(candidate->time.n_eff >= RES_FLEET_LEAST_EFFECTIVE)) {
+    } else if (!(candidate->time.n_eff >= RES_FLEET_LEAST_EFFECTIVE)) {
         finding->reason = res_strdup("how many lose is not known");
     } else if (proven + doubtful <= most) {
         finding->outcome = RES_WITHIN;
         finding->reason = res_strdup("");
     } else {
-        finding->reason = res_printf("%.0f proven, and of %.0f it is not excluded: more blocks decide",
+        finding->reason = res_printf("%.0f proven, and of %.0f it is not excluded: more rounds decide",
                                      proven, doubtful);
     }
     free(names);
@@ -83,7 +83,7 @@ static void judge_change(const struct res_fleet *fleet, const struct res_fleet_c
                                      ", by their shares as good as %.1f, a verdict takes %.0f",
                                      finding->rounds, n_eff, RES_FLEET_LEAST_EFFECTIVE);
     else
-        finding->tails = res_logarithm_tails(logarithm_of(&finding->estimate, freedom_of(fleet, n_eff)),
+        finding->tails = res_logarithm_tails(logarithm_of(&finding->estimate, freedom_of(n_eff)),
                                              finding->rule.limit);
 }
 

@@ -150,7 +150,6 @@ const struct res_sentence RES_FLEET_SENTENCES[] = {
     LINE("basis", WARNING, "{fleet_unrecorded} not recorded of most programs: figures are of malloc alone, larger than what a program shows"),
     LINE("without", WARNING, "time of {without_time} is in no common figure: {without_time_why}"),
     LINE("without", WARNING, "memory of {without_memory} is in no common figure: {without_memory_why}"),
-    LINE("range", INFO, "ranges are of these {all_hosts} hosts alone, as --all-hosts says: of others they say nothing"),
     LINE("range", INFO, "among {few_hosts} workloads of equal share there may be none of a rare kind that loses: the range says nothing of those"),
     {0},
 };

@@ -191,8 +191,6 @@ SLOT(mixed_kinds)
     }
 }
 
-SLOT_IF(all_hosts, about->fleet->all_hosts, "%s", FP_GROUPED(about->fleet->workloads))
 SLOT_IF(few_hosts,
-        !about->fleet->all_hosts && about->fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE &&
-            about->fleet->n_eff < RES_FLEET_FEW_EFFECTIVE,
+        about->fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE && about->fleet->n_eff < RES_FLEET_FEW_EFFECTIVE,
         "%.0f", floor(about->fleet->n_eff))

@@ -14,9 +14,8 @@ char *res_fleet_head(const struct res_fleet *fleet)
 {
     struct res_text words = {0};
     res_text_printf(&words, "fleet of %s workloads", FP_GROUPED(fleet->workloads));
-    if (fleet->n_eff < (double)fleet->workloads - 0.05 || fleet->weights != RES_WEIGHTS_HOSTS)
-        res_text_printf(&words, " (n_eff %.1f, shares by %s)", fleet->n_eff,
-                        RES_FLEET_WEIGHTS[fleet->weights]);
+    if (fleet->n_eff < (double)fleet->workloads - 0.05)
+        res_text_printf(&words, " (n_eff %.1f, shares as listed)", fleet->n_eff);
     res_text_printf(&words, ", against %s", fleet->baseline);
     return words.text;
 }
