@@ -167,7 +167,8 @@ double cli_ab_finest(const struct res_budget *budget)
 }
 
 /* decides: outcomes are to be plain. precise: intervals are to be so narrow that a later result can be held against it, with the errors
- * of both. */
+ * of both; beside an earlier one, which is the result itself, the noise of times: a control that strays by chance would be noise to all
+ * later ones, whatever their rounds. */
 static void look_at(const struct res_result *result, const struct res_result *earlier,
                     const struct res_budget *budget, bool decides, bool precise, struct look *look)
 {
@@ -178,9 +179,11 @@ static void look_at(const struct res_result *result, const struct res_result *ea
     for (size_t i = 0; i < check.finding_count; i++) {
         const struct res_finding *finding = &check.findings[i];
         const struct res_estimate *found = &finding->estimate;
-        const double width = (found->interval.high - found->interval.low) / found->value;
+        const double width = earlier == NULL ? (found->interval.high - found->interval.low) / found->value
+                                             : finding->noise.high - 1;
         const bool open = (decides && finding->outcome == RES_INCONCLUSIVE) ||
                           (precise && finding->rule.relative && isfinite(found->value) &&
+                           (earlier == NULL || finding->rule.metric == RES_METRIC_TIME) &&
                            !(width < worth(&finding->rule) / M_SQRT2));
         const bool of_passes = res_metric_unit(finding->rule.metric) == RES_UNIT_BYTES;
         look->rounds |= open && !of_passes;
@@ -220,6 +223,8 @@ static enum res_need decided(void *context, struct res_trial *trial)
         look_at(&result, earlier, &budget, true, false, &look);
     if (!is_alone)
         look_at(&result, NULL, &budget, is_first, true, &look);
+    if (!is_alone)
+        look_at(&result, &result, &budget, false, true, &look);
     const bool again = ab->deciding.trial == trial && ab->deciding.outcomes == look.outcomes;
     ab->deciding.trial = trial;
     ab->deciding.outcomes = look.outcomes;

@@ -1,4 +1,5 @@
 """How often verdicts are right: many experiments cut out of a few long ones, models of noise, and the gate as CI runs it; docs/statistics.md is made from it."""
+import fcntl
 import json
 import os
 import pathlib
@@ -195,16 +196,18 @@ class Verdict:
         return self.handicapped(f"larger-{workload.stem}", f"-DWASTE={max(round(20 * LARGER_PERCENT / 100 / (peak - 1)), 1)}")
 
     def decided(self, workload, library, old):
-        """One gate: measured until it is decided, and checked. The result, what the check says, seconds."""
+        """One gate: measured until it is decided, and checked. The result, what the check says, seconds, what is open and why."""
         result, start = self.workshop.fresh(f"gate-{workload.stem}.json"), time.monotonic()
         against = ["--baseline", old] if old else ["--time-budget", "20s"]  # the first day: precise enough is soon
         run([MALLAB, "ab", "-q", "-a", f"{NAMED},{self.candidate(library)}", "--decide", GATE_BUDGET, *against, "-o", result, workload],
             stdout=subprocess.DEVNULL)
         seconds = time.monotonic() - start
-        code = subprocess.run([MALLAB, "check", "--budget", GATE_BUDGET, "--baseline", old or result, result], capture_output=True).returncode
-        if code not in (0, 4, 5):
-            sys.exit(f"bench: check of {result} ended with {code}")
-        return result, {0: "within", 4: "over", 5: "undecided"}[code], seconds
+        done = subprocess.run([MALLAB, "check", "--json", "--budget", GATE_BUDGET, "--baseline", old or result, result], capture_output=True)
+        if done.returncode not in (0, 4, 5):
+            sys.exit(f"bench: check of {result} ended with {done.returncode}")
+        open_ones = [f"{one['candidate']} {one['metric']} {100 * (one['measured'] - 1):+.1f} %: {one['reason']}"
+                     for one in json.loads(done.stdout)["findings"] if one["outcome"] == "inconclusive"]
+        return result, {0: "within", 4: "over", 5: "undecided"}[done.returncode], seconds, "; ".join(open_ones)
 
     def kinds(self, workload):
         """What a day's library may be; measured once."""
@@ -219,6 +222,11 @@ class Verdict:
         """Each trial is three days: what was there the day before built anew, a slower one, a larger one. A line of trials.jsonl each, so
         what was stopped goes on where it was; the day before is the last one unchanged."""
         log = self.place / "trials.jsonl"
+        lock = open(self.place / "lock", "w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # two would measure each other's library
+        except OSError:
+            sys.exit(f"bench: another one measures in {self.place}")
         done = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         workloads = list(self.workloads(MORE))
         self.report.say(f"\ngate: ab -a {NAMED},WORK --decide '{GATE_BUDGET}' --baseline OLD, two minutes at most; {self.experiments} trials of each kind"
@@ -231,14 +239,16 @@ class Verdict:
                 continue
             olds = [one["result"] for one in done if one["program"] == workload.stem and one["kind"] in ("first", "unchanged")]
             same = self.handicapped(f"base-{trial}-{is_first:d}", f"-Wl,--build-id=0x{2 * trial + is_first + 1:040x}") if is_first or is_unchanged else None
-            result, outcome, seconds = self.decided(workload, same or self.kinds(workload)[kind], None if is_first else self.place / olds[-1])
-            done.append({"trial": trial, "kind": kind, "program": workload.stem, "outcome": outcome, "seconds": round(seconds, 1), "result": result.name})
+            result, outcome, seconds, why = self.decided(workload, same or self.kinds(workload)[kind], None if is_first else self.place / olds[-1])
+            done.append({"trial": trial, "kind": kind, "program": workload.stem, "outcome": outcome, "seconds": round(seconds, 1), "result": result.name, "why": why})
             with open(log, "a") as out:
                 out.write(json.dumps(done[-1]) + "\n")
             for old in olds if is_unchanged else [] if is_first else [result.name]:
                 (self.place / old).unlink(missing_ok=True)
             if not is_first:
                 self.day(f"{kind}, {workload.stem}", [(outcome, seconds)])
+                if outcome == "undecided":
+                    self.report.say(f"    {why}")
         for kind in dict.fromkeys(one["kind"] for one in done if one["kind"] != "first"):
             for program in ("", *(workload.stem for workload in workloads)):
                 trials = [(one["outcome"], one["seconds"]) for one in done if one["kind"] == kind and program in ("", one["program"])]
