@@ -148,7 +148,7 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
 /* What checks of a trial so far found: outcomes as one number, and what is missing for them. */
 struct look {
     uint64_t outcomes;
-    bool rounds, passes;
+    bool rounds, passes, over;
     char *problem;
 };
 
@@ -186,6 +186,7 @@ static void look_at(const struct res_result *result, const struct res_result *ea
                            (earlier == NULL || finding->rule.metric == RES_METRIC_TIME) &&
                            !(width < worth(&finding->rule) / M_SQRT2));
         const bool of_passes = res_metric_unit(finding->rule.metric) == RES_UNIT_BYTES;
+        look->over |= decides && finding->outcome == RES_OVER;
         look->rounds |= open && !of_passes;
         look->passes |= open && of_passes;
         look->outcomes = RES_OUTCOME_COUNT * look->outcomes + (decides ? finding->outcome : 0);
@@ -223,7 +224,7 @@ static enum res_need decided(void *context, struct res_trial *trial)
         look_at(&result, earlier, &budget, true, false, &look);
     if (!is_alone)
         look_at(&result, NULL, &budget, is_first, true, &look);
-    if (!is_alone)
+    if (!is_alone && (is_first || !look.over)) /* what is over is no later one's yardstick */
         look_at(&result, &result, &budget, false, true, &look);
     const bool again = ab->deciding.trial == trial && ab->deciding.outcomes == look.outcomes;
     ab->deciding.trial = trial;
