@@ -304,11 +304,11 @@ class Verdict:
 
     def fleets(self):
         """What many workloads say together (FLEETS at least, whatever -n): intervals hold the truth in 92-98 %, equals have a verdict in 5 % at most."""
-        self.report.say("\nfleets of hosts, three candidates, noise 3 % (tests/statistics/fleets.c): intervals with the truth over all, of totals;\n"
+        self.report.say("\nfleets of hosts, three candidates, noise 3 % (tests/statistics/fleets.c): intervals with the truth over all;\n"
                         "fleets with a verdict over all, on any host; that name a loser which is none; false of all names; the planted one named\n"
-                        f"  {'':36} {'fleets':>6} {'all':>8} {'total':>8} {'verdict':>8} {'host':>8} {'misnamed':>9} {'false':>8} {'named':>8}")
+                        f"  {'':36} {'fleets':>6} {'all':>8} {'verdict':>8} {'host':>8} {'misnamed':>9} {'false':>8} {'named':>8}")
         for one in self.statistic("fleets", "simulate", max(self.experiments, FLEETS)):
-            share = {key: one[key] / one["intervals"] for key in ("covered", "total_covered")}
+            share = {"covered": one["covered"] / one["intervals"]}
             share |= {key: one[key] / one["fleets"] for key in ("told", "any", "host_told", "misnamed", "false_part", "found")}
             wrong = share["any"] if one["equal"] else share["false_part"]
             met = (one["planted"] or abs(share["covered"] - 0.95) <= 0.03) and wrong <= FALSE_MOST
@@ -318,7 +318,7 @@ class Verdict:
                 self.report.keep(f"verdict/fleets {one['kind']}: intervals without the truth", [1 - share["covered"]], "share", 0.08)
             self.report.keep(f"verdict/fleets {one['kind']}: {'any verdict' if one['equal'] else 'false of names'}", [wrong], "share", FALSE_MOST)
             self.report.say(f"  {one['kind']:36} {one['fleets']:6}" + "".join(f"{100 * share[key]:7.1f} %" for key in (
-                "covered", "total_covered", "told", "host_told")) + f"{100 * share['misnamed']:8.1f} %" + "".join(
+                "covered", "told", "host_told")) + f"{100 * share['misnamed']:8.1f} %" + "".join(
                 f"{100 * share[key]:7.1f} %" for key in ("false_part", "found")) + ("" if met else "  MISSED"))
 
     def models(self):

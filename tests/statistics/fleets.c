@@ -47,7 +47,7 @@ static const struct kind KINDS[] = {
 
 struct tally {
     /* of candidate 1, of fleets with an interval: shares may leave too few hosts that count */
-    size_t covered, total_covered, intervals;
+    size_t covered, intervals;
     size_t told, host_told; /* fleets with a verdict over all on any candidate; on any host */
     size_t any;             /* with a verdict over all, or a loser named */
     size_t misnamed;        /* that name a loser which is none */
@@ -181,10 +181,8 @@ static struct tally simulate(const struct kind *kind, size_t fleets, struct res_
         draw(kind, random, &fleet, truths);
         res_fleet_candidates_fill(&fleet);
         const struct res_fleet_change *time = &fleet.candidates[1].time;
-        const struct res_fleet_total *cpu = &fleet.candidates[1].cpu;
         tally.intervals += isfinite(time->low);
         tally.covered += holds(time->low, time->high, exp(kind->mean));
-        tally.total_covered += holds(cpu->low, cpu->high, exp(kind->mean + kind->tau * kind->tau / 2));
         count_verdicts(kind, &fleet, truths, &tally);
         res_fleet_release(&fleet);
     }
@@ -201,7 +199,6 @@ static json_t *told(const struct kind *kind, const struct tally *tally, size_t f
         {"fleets", fleets},
         {"intervals", tally->intervals},
         {"covered", tally->covered},
-        {"total_covered", tally->total_covered},
         {"told", tally->told},
         {"any", tally->any},
         {"host_told", tally->host_told},

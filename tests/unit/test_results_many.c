@@ -40,17 +40,5 @@ TEST(one_workload_has_no_error_and_none_no_mean)
     CHECK(isnan(res_many_mean(VALUES, SHARES, 0).value));
 }
 
-TEST(a_total_has_the_error_of_the_jackknife)
-{
-    const double amounts[] = {10, 20, 5, 40, 8, 12};
-    double ratios[6];
-    for (size_t i = 0; i < 6; i++)
-        ratios[i] = exp(VALUES[i]);
-    const struct res_logarithm total = res_many_total(amounts, ratios, EQUAL, 6);
-    CHECK_NEAR(total.value, -0.10037808978596585, 1e-12);
-    CHECK_NEAR(total.error, 0.06525544926638698, 1e-12);
-    CHECK_NEAR(total.freedom, 5, 1e-6);
-}
-
 RUN_TESTS(T(a_mean_is_by_share_and_its_error_by_the_spread), T(of_equal_shares_the_interval_is_students),
-          T(one_workload_has_no_error_and_none_no_mean), T(a_total_has_the_error_of_the_jackknife))
+          T(one_workload_has_no_error_and_none_no_mean))

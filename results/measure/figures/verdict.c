@@ -535,8 +535,8 @@ static struct res_answer fleet_answer(const struct res_fleet *fleet, bool memory
     answer.candidate = res_strdup(best->name);
     answer.saved = memory ? best->peaks.saved : best->cpu.saved;
     *(of_process ? &answer.of_process : &answer.of_malloc) = 1 - change->ratio;
-    if (!memory && best->peaks.low > 1)
-        answer.price = best->peaks.ratio - 1;
+    if (!memory && best->peak.low > 1)
+        answer.price = best->peak.ratio - 1;
     return answer;
 }
 

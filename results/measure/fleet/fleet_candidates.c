@@ -255,42 +255,22 @@ static double amount_of(const struct res_fleet_entry *entry, size_t offset)
 static void fill_total(const struct sample *sample, size_t candidate, size_t offset,
                        struct res_fleet_total *ret_total)
 {
-    double *amounts = res_calloc(sample->count + 1, sizeof *amounts);
-    double *ratios = res_calloc(sample->count + 1, sizeof *ratios);
-    double *counts = res_calloc(sample->count + 1, sizeof *counts);
-    size_t count = 0;
-    double all = 0;
+    double all = 0, baseline = 0, saved = 0;
     for (size_t i = 0; i < sample->count; i++) {
-        const struct res_fleet_host *host = sample->hosts[i];
-        const double base = amount_of(&host->entries[0], offset);
-        const double other = amount_of(&host->entries[candidate], offset);
-        const double hosts = sample->shares[i];
-        if (!(base > 0) || !(other > 0) || !(hosts > 0) || !isfinite(base + other))
+        const double base = amount_of(&sample->hosts[i]->entries[0], offset);
+        const double other = amount_of(&sample->hosts[i]->entries[candidate], offset);
+        if (!(base > 0) || !(other > 0) || !isfinite(base + other))
             continue;
-        amounts[count] = base;
-        ratios[count] = other / base;
-        counts[count++] = hosts;
-        all += hosts;
+        baseline += sample->shares[i] * base;
+        saved += sample->shares[i] * (base - other);
+        all += sample->shares[i];
+        ret_total->workloads++;
     }
-    ret_total->workloads = count;
-    if (count > 0) {
-        ret_total->baseline = ret_total->saved = 0;
-        for (size_t i = 0; i < count; i++) {
-            amounts[i] *= counts[i] / all * (double)count;
-            ret_total->baseline += amounts[i];
-            ret_total->saved += amounts[i] * (1 - ratios[i]);
-        }
-        const struct res_logarithm total = res_many_total(amounts, ratios, counts, count);
-        const struct res_estimate estimate = res_logarithm_estimate(total);
-        ret_total->ratio = estimate.value;
-        if (res_many_effective(counts, count) >= RES_FLEET_LEAST_EFFECTIVE) {
-            ret_total->low = estimate.interval.low;
-            ret_total->high = estimate.interval.high;
-        }
-    }
-    free(counts);
-    free(ratios);
-    free(amounts);
+    if (ret_total->workloads == 0)
+        return;
+    ret_total->baseline = baseline / all * (double)ret_total->workloads;
+    ret_total->saved = saved / all * (double)ret_total->workloads;
+    ret_total->ratio = 1 - saved / baseline;
 }
 
 static void fill_totals(const struct res_fleet *fleet, size_t candidate,

@@ -66,8 +66,7 @@ const struct res_described RES_FLEET_HOST = RES_DESCRIBE_WHOLLY("a host", HOST_F
 #define TOTAL(name, unit, member, doc)                                                                       \
     RES_ROW(WHOLE, name ".baseline_" unit, member.baseline, doc " under the baseline"),                      \
         RES_ROW(WHOLE, name ".saved_" unit, member.saved, "that less the same under the candidate"),         \
-        RES_RATIO_ROWS(name ".", member.ratio, member.low, member.high, "of both sums",                      \
-                       "95 % interval (jackknife over hosts)"),                                              \
+        RES_ROW(NUMBER, name ".ratio", member.ratio, "of both sums"),                                        \
         RES_ROW(COUNT, name ".workloads", member.workloads, "that are in it")
 
 #define OWNER struct res_fleet_named

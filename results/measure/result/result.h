@@ -382,10 +382,10 @@ struct res_fleet_change {
     uint64_t less, more, same, undecided; /* hosts by verdict; `less` of time is faster */
 };
 
-/* A sum over hosts. */
+/* A sum over hosts, of what was measured: what is to be expected of others is the mean's to say, which has an interval. */
 struct res_fleet_total {
     double baseline, saved; /* ns or bytes, of as many hosts as were measured */
-    double ratio, low, high;
+    double ratio;           /* of both sums */
     uint64_t workloads;
 };
 

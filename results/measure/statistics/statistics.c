@@ -299,28 +299,3 @@ struct res_logarithm res_many_mean(const double *values, const double *shares, s
         mean.error = sqrt(effective / (effective - 1) * squares);
     return mean;
 }
-
-/* ---- totals ---------------------------------------------------------------------------------- */
-
-struct res_logarithm res_many_total(const double *amounts, const double *ratios, const double *shares,
-                                    size_t count)
-{
-    double base = 0, other = 0, mean = 0, squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        base += amounts[i];
-        other += amounts[i] * ratios[i];
-    }
-    struct res_logarithm total = {log(other / base), NAN, freedom_of(shares, count)};
-    if (count < 2)
-        return total;
-    double *without = res_calloc(count, sizeof *without);
-    for (size_t i = 0; i < count; i++) {
-        without[i] = log((other - amounts[i] * ratios[i]) / (base - amounts[i]));
-        mean += without[i] / (double)count;
-    }
-    for (size_t i = 0; i < count; i++)
-        squares += pow(without[i] - mean, 2);
-    total.error = sqrt(((double)count - 1) / (double)count * squares);
-    free(without);
-    return total;
-}

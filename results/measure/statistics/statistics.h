@@ -141,7 +141,7 @@ struct res_logarithm res_logarithms_difference(struct res_logarithm one, struct 
 struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm);
 struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limit);
 
-/* ---- statistics.c: what many workloads say together: means over them, and sums.
+/* ---- statistics.c: what many workloads say together: means over them.
  *   y       the logarithm of a workload's ratio; v the square of its standard error
  *   w       its share, not negative; shares need not add up to 1
  *   n_eff   how many workloads of equal share say as much: (sum w)^2 / sum w^2
@@ -151,9 +151,7 @@ struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limi
  * others: none may be among them (docs/notes/statistics.md has the coverage).
  *
  * All functions are pure: arrays are of `count` finite numbers, and the order of sums is that of the arrays.
- * Sources  n_eff: L. Kish, "Survey sampling" (1965), section 11.7; jackknife: J. Tukey, "Bias and confidence in not-quite large samples",
- *          Annals of Mathematical Statistics 29 (1958); bound of a quantile: S. Wilks, "Determination of sample sizes for setting tolerance
- *          limits", Annals of Mathematical Statistics 12 (1941) */
+ * Sources  n_eff: L. Kish, "Survey sampling" (1965), section 11.7 */
 
 /* res_many_effective - n_eff; 0 where no share is above 0. */
 double res_many_effective(const double *shares, size_t count);
@@ -161,13 +159,6 @@ double res_many_effective(const double *shares, size_t count);
 /* res_many_mean - the share-weighted mean; its squared error is n_eff / (n_eff - 1) * sum w^2 (y - mean)^2, w adding up to 1, with n_eff - 1
  * degrees of freedom. Of equal shares that is Student's. Error NAN with n_eff of 1, value NAN without shares. */
 struct res_logarithm res_many_mean(const double *values, const double *shares, size_t count);
-
-/* res_many_total - the logarithm of the ratio of two sums, sum a r / sum a, with the error of the jackknife that leaves out one
- * workload at a time; the freedom is n_eff - 1 of `shares`. Error NAN under 2 workloads.
- * amounts  a: what each workload takes under the baseline, positive
- * ratios   r: positive */
-struct res_logarithm res_many_total(const double *amounts, const double *ratios, const double *shares,
-                                    size_t count);
 
 /* ---- steady.c: the time of a workload with what disturbs the machine left out, and how sure a ratio of two such times is.
  *   batch    a fixed piece of the op sequence, some hundred microseconds long: the same ops in every run. A run without batches is one

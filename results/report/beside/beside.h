@@ -276,7 +276,7 @@ void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
                   const struct res_result *result);
 
 /* ---- fleet_findings.c: a fleet's common figures (fleet_result.c) held against budgets of a fleet (budget.c).
- *   time    the common change of time; peak: the sum of the peaks. Within and over as of one workload: by their intervals, from the spread
+ *   time    the common change of time; peak: that of the peak. Within and over as of one workload: by their intervals, from the spread
  *           between workloads
  *   losers  over: more are proven than the limit allows; within: neither are so many proven, nor does the estimate of all losers, proven or
  *           not, come to more

@@ -68,16 +68,13 @@ static struct res_logarithm logarithm_of(const struct res_estimate *estimate, si
                                   (double)freedom};
 }
 
-static void judge_change(const struct res_fleet *fleet, const struct res_fleet_candidate *candidate,
-                         struct res_finding *finding)
+static void judge_change(const struct res_fleet_candidate *candidate, struct res_finding *finding)
 {
-    const bool of_time = finding->rule.of_fleet == RES_FLEET_TIME;
-    const struct res_fleet_total *peaks = &candidate->peaks;
-    finding->estimate =
-        of_time ? (struct res_estimate){candidate->time.ratio, {candidate->time.low, candidate->time.high}, 0}
-                : (struct res_estimate){peaks->ratio, {peaks->low, peaks->high}, 0};
-    finding->rounds = of_time ? candidate->time.workloads : peaks->workloads;
-    const double n_eff = of_time ? candidate->time.n_eff : fleet->n_eff;
+    const struct res_fleet_change *change = finding->rule.of_fleet == RES_FLEET_TIME ? &candidate->time
+                                                                                     : &candidate->peak;
+    const double n_eff = change->n_eff;
+    finding->estimate = (struct res_estimate){change->ratio, {change->low, change->high}, 0};
+    finding->rounds = change->workloads;
     if (isfinite(finding->estimate.value) && !isfinite(finding->estimate.interval.high))
         finding->reason = res_printf("the spread between workloads is not known: %" PRIu64
                                      ", by their shares as good as %.1f, a verdict takes %.0f",
@@ -134,7 +131,7 @@ static struct res_finding fleet_finding(const struct res_fleet *fleet, size_t ca
     if (rule->of_fleet == RES_FLEET_LOSERS)
         judge_losers(fleet, own, &finding);
     else
-        judge_change(fleet, own, &finding);
+        judge_change(own, &finding);
     doubt_what_is_missing(fleet, &finding);
     if (own->failed.count > 0) {
         char *names = names_of(&own->failed);

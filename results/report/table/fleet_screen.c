@@ -106,7 +106,8 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
         {.heading = "", .own_line = true},
         {.heading = "all", .group = sums, .alone = sums, .right = true, .gap = 2},
         {.heading = "change", .group = sums, .right = true, .gap = 1},
-        {.heading = "95 % range", .group = sums, .gap = 1, .hidden = !KNOWN(peaks.low)},
+        {.heading = "on average", .group = sums, .right = true, .gap = 1},
+        {.heading = "95 % range", .group = sums, .gap = 1, .hidden = !KNOWN(peak.low)},
         {.heading = "change", .group = "sum of means", .alone = "sum of means", .right = true, .gap = 2},
         {.heading = "largest", .group = hosts, .alone = hosts, .right = true, .gap = 2},
     };
@@ -117,10 +118,11 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
         add_bytes(grid, candidate->peaks.baseline - candidate->peaks.saved, all);
         if (i > 0) {
             res_grid_add(grid, RES_PERCENT(candidate->peaks.ratio));
-            add_range(grid, candidate->peaks.low, candidate->peaks.high);
+            res_grid_add(grid, RES_PERCENT(candidate->peak.ratio));
+            add_range(grid, candidate->peak.low, candidate->peak.high);
             res_grid_add(grid, RES_PERCENT(candidate->means.ratio));
         } else {
-            add_blanks(grid, 3);
+            add_blanks(grid, 4);
         }
         add_bytes(grid, candidate->largest_bytes, host);
     }
