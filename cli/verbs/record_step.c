@@ -26,7 +26,7 @@
 #define SHOWN_LINES 10u
 #define SHOWN_BYTES 2000u
 
-void cli_printed_begin(const struct cli_verb *verb, const char *command, bool quiet, struct cli_printed *ret)
+void cli_printed_begin(const struct cli_verb *verb, const char *command, struct cli_printed *ret)
 {
     const char *parent = getenv("TMPDIR");
     char *name = res_text_plain(conv_path_name(command));
@@ -35,8 +35,6 @@ void cli_printed_begin(const struct cli_verb *verb, const char *command, bool qu
     if (ret->to < 0)
         cli_say(verb, "'%s' cannot be made: %s; what '%s' prints is dropped", ret->path, strerror(errno),
                 name);
-    else if (!quiet)
-        cli_say(verb, "what '%s' prints goes to '%s' until it ends", name, ret->path);
     free(name);
 }
 
@@ -114,7 +112,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
         cli_say(verb, "%s", target.problem);
     } else {
         struct cli_printed printed;
-        cli_printed_begin(verb, command[0], step->quiet, &printed);
+        cli_printed_begin(verb, command[0], &printed);
         record.stdout_to = printed.to;
         rec_run(&record, target.path, command, &recorded);
         cli_printed_end(verb, &printed, step->quiet);

@@ -20,9 +20,9 @@ struct cli_printed {
     char *path;
 };
 
-/* cli_printed_begin - before the command starts; its argv[0]. The file is named, unless quiet.
+/* cli_printed_begin - before the command starts; its argv[0]. The end names the file, where it is kept.
  * cli_printed_end - when it has ended: show or name what it printed, release it. quiet: nothing is named, and no file left. */
-void cli_printed_begin(const struct cli_verb *verb, const char *command, bool quiet, struct cli_printed *ret);
+void cli_printed_begin(const struct cli_verb *verb, const char *command, struct cli_printed *ret);
 void cli_printed_end(const struct cli_verb *verb, struct cli_printed *printed, bool quiet);
 
 /* cli_record_step - record a command; told in the name of `verb`: how it ended where that was not well, what of its tree was not

@@ -328,7 +328,7 @@ static int look_at_it(const struct settings *settings, struct cli_choice *choice
             libraries[count++] = one->path;
     }
     if (make_ready(&CLI_CONFIRM, &step, settings->command, expected_code(settings), &ready)) {
-        cli_printed_begin(&CLI_CONFIRM, settings->command[0], true, &printed);
+        cli_printed_begin(&CLI_CONFIRM, settings->command[0], &printed);
         state = res_confirm_command_as_it_is(&ready.runs, printed.to, libraries, &library, &reason);
         cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || settings->answer.json);
     }
