@@ -49,7 +49,7 @@ static double images_of(const struct res_result_workload *workload)
                : fmax(fmax(share, (double)workload->group_processes), 1); /* NAN counts for nothing */
 }
 
-/* What a library that the program is linked with takes in each start: it is there under any other, too. */
+/* A linked library takes this in each start: it is there under any other, too. */
 static double linked_start_ns(const struct res_result_workload *workload,
                               const struct res_result_entry *entry)
 {
@@ -123,7 +123,7 @@ double res_baseline_cpu_ns(const struct res_result *result, const struct res_res
                                         res_calls_ns(workload, recorded);
 }
 
-/* What part of the program the baseline's time in calls is. NAN: not known. */
+/* The part of the program that the baseline's time in calls is. NAN: not known. */
 double res_part_of_time(const struct res_result *result, const struct res_result_workload *workload)
 {
     return res_calls_ns(workload, &workload->candidates[0]) / res_baseline_cpu_ns(result, workload);
@@ -257,7 +257,7 @@ static bool is_apart(double replayed, double process, double by)
     return replayed > APART * process && replayed > process + by;
 }
 
-/* How much of its time in calls an entry waited for others' locks, median of its runs; NAN: not known. */
+/* The share of its time in calls that an entry waited for others' locks, median of its runs; NAN: not known. */
 double res_blocked_share(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     const double ops = (double)workload->ops - (double)workload->inherited_ops;

@@ -96,7 +96,7 @@ static const struct res_confirmed_figure *confirmed_figure(const struct res_conf
     return memory ? &one->peak : &one->time;
 }
 
-/* What it takes more of the other figure: bytes, or a share of its time. */
+/* The candidate takes so much more of the other figure: bytes, or a share of its time. */
 static double confirmed_price(const struct res_result *result, const struct res_confirmed *one, bool memory)
 {
     const double baseline = res_confirmed_baseline_bytes(result->confirmed, result->confirmed_count);
@@ -265,7 +265,7 @@ static struct res_answer nobody_faster(const struct res_result_workload *workloa
     return answer;
 }
 
-/* What it takes more of memory, where that is shown and worth a word. */
+/* Bytes that an entry takes more, where they are shown and worth a word; otherwise NAN. */
 static double price_in_memory(const struct res_result_workload *workload,
                               const struct res_result_entry *entry)
 {
@@ -396,7 +396,7 @@ static struct res_answer by_the_program(const struct res_result *result,
     return answer;
 }
 
-/* Of a program that was not replayed. */
+/* The program was not replayed. */
 static struct res_answer by_the_program_alone(const struct res_result *result, bool memory)
 {
     const struct res_confirmed *best = best_confirmed(result, memory);
@@ -448,7 +448,7 @@ static void judge(const struct res_result *result, struct res_result_workload *w
     workload->verdict = verdict_of(time, peak, rest);
 }
 
-/* Of the recording: whatever the baseline is. */
+/* Shares belong to the recording, whatever the baseline is. */
 static void fill_shares(const struct res_result *result, struct res_result_workload *workload)
 {
     const struct res_result_entry *recorded = res_recorded_entry(workload);

@@ -60,7 +60,7 @@ void res_notes_add_time_share(struct res_text *words, const struct res_result_wo
  *
  * Notes stand in the order of their rows. */
 
-/* What a row is said about; what it has nothing to do with is NULL. */
+/* A row is said about these; a thing that it has nothing to do with is NULL. */
 struct res_about {
     const struct res_result *result;
     const struct res_result_workload *workload; /* NULL: it is said about all of the result */

@@ -13,7 +13,7 @@
 
 /* ---- what survives a limit ------------------------------------------------------------------- */
 
-/* Those that died of it, or those that did not fail. Returns how many. */
+/* Adds the candidates that died of it, or the ones that did not fail. Returns how many. */
 static size_t names_of(const struct res_result_workload *workload, bool died, struct res_text *words)
 {
     size_t count = 0, at = 0;
@@ -100,7 +100,7 @@ void res_notes_add_time_share(struct res_text *words, const struct res_result_wo
         say("%.*s-%s", (int)strcspn(least, " "), least, most);
 }
 
-/* Of the program, or of the time in malloc where its whole is not known. */
+/* The share is one of the program, or of the time in malloc where its whole is not known. */
 static void add_time_part(const struct res_about *about, struct res_text *words, double share)
 {
     const bool is_known = about->workload == NULL || isfinite(about->workload->share_time) ||
@@ -262,7 +262,7 @@ static bool is_little(const struct res_result_workload *workload)
            is_small_part(workload);
 }
 
-/* Where malloc matters little: why, and what would change that. */
+/* It tells why malloc matters little, and what would change that. */
 SLOT(own_allocator)
 {
     static const struct {

@@ -63,7 +63,7 @@ static void add_change(struct res_text *words, const struct res_confirmed_figure
         say(" (%.0f-%.0f)", fmax(fmin(low, high), 0), fmax(low, high));
 }
 
-/* What its runs would have shown; NAN: there are too few to know. */
+/* The least difference that its runs would have shown; NAN: there are too few to know. */
 static double resolution_of(const struct res_confirmed *one, const struct res_confirmed *control)
 {
     const struct res_interval own = one->time.interval, noise = control->time.interval;
@@ -122,7 +122,7 @@ SLOT(one_peak)
     }
 }
 
-/* How often memory was looked at least. */
+/* The fewest looks that a candidate had at its memory. */
 SLOT(looks)
 {
     uint64_t least = UINT64_MAX;
@@ -134,7 +134,7 @@ SLOT(looks)
     add_looks(words, least == UINT64_MAX ? 0 : least);
 }
 
-/* What an answer names, and the program shows to take more of. */
+/* Adds the candidate of an answer that the program shows to take more. */
 static void add_refuted(const struct res_about *about, struct res_text *words, bool memory)
 {
     const struct res_confirmed *one = res_confirmed_named(
@@ -209,7 +209,7 @@ static bool is_service(const struct res_result *result, double run_ns)
     return is_service;
 }
 
-/* What of the program follows. */
+/* Adds the share of the program that follows. */
 static void add_program(struct res_text *words, const struct res_result *result, double run_ns)
 {
     const struct res_asked *asked = &result->asked;
@@ -244,7 +244,7 @@ static void add_command(struct res_text *words, const struct res_result *result,
 
 #define NOISY 0.2
 
-/* Of those of which there is no verdict on time. */
+/* It counts only candidates without a verdict on time. */
 SLOT(pairs_resolve)
 {
     const struct res_confirmed *control = sound_control(about);
@@ -276,7 +276,7 @@ static uint64_t compared_of(const struct res_about *about)
     return about->workload->group_processes > 0 ? about->workload->group_processes : 1;
 }
 
-/* What is preloaded into a command is in all that it starts, and the figures may be of one process. */
+/* All processes that a command starts have the preloaded library; the figures may be of one of them. */
 SLOT(processes)
 {
     const struct res_result_entry *entries[RES_TRIED_MAX];
@@ -295,7 +295,7 @@ static double run_ns_of(const struct res_about *about)
                                                                         : (double)workload->duration_ns;
 }
 
-/* What one process took, and waited, is not what a run takes. */
+/* A run takes more than the time and the waits of one process. */
 SLOT(confirm_how)
 {
     const struct res_result_entry *entries[RES_TRIED_MAX];

@@ -85,7 +85,7 @@ SLOT(unproven)
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* Of all candidates, where one grows. */
+/* It looks at all candidates: one that grows is enough. */
 SLOT(growing)
 {
     const struct res_result_workload *workload = about->workload;
@@ -199,9 +199,9 @@ bool res_control_held(const struct res_about *about)
     return about->workload->control.failed == NULL;
 }
 
-/* Where the baseline failed its second run had no chance either. */
+/* A baseline that failed leaves its second run no chance either. */
 SLOT_WORD(control_failed, res_baseline_entry(about)->failed == NULL ? about->workload->control.failed : NULL)
-/* What shows all the same is not hidden by noise. */
+/* Noise does not hide a difference that shows all the same. */
 static bool is_too_noisy(const struct res_about *about)
 {
     const struct res_program_verdict *verdict = about->workload->verdict;
@@ -246,7 +246,7 @@ SLOT_IF(noise_peak, true, "%s", RES_PERCENT(about->workload->control.figures.pea
 SLOT_IF(noise_large, about->workload->control.figures.time.verdict >= RES_LESS,
         "more than chance: this machine was not quiet")
 
-/* What disturbed most: one line of it, the rest is told with details. */
+/* The worst disturbance gets one line, the rest is told with details. */
 SLOT(disturbed_by)
 {
     static const char *const KINDS[] = {"steal", "others", "host", "pressure", "swapping", "memory"};
@@ -300,7 +300,7 @@ static const char *known(const char *word, const char *otherwise)
 }
 
 SLOT_WORD(missing, known(about->result->missing[about->at].name, "?"))
-/* What to do about it says why. */
+/* The advice says why. */
 SLOT(missing_why)
 {
     const char *why = known(about->result->missing[about->at].reason, "?"),

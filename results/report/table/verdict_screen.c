@@ -62,7 +62,7 @@ static void add_time_share(struct res_text *words, const struct res_result *resu
     res_text_printf(words, recorded->kernel_share > TOUCHES ? FAULTS ")" : ")");
 }
 
-/* Where the line is too long. */
+/* Shortens a line that is too long. */
 static void leave_out(struct res_text *words, const char *part, const char *instead)
 {
     char *at;
@@ -173,7 +173,7 @@ static void add_time(struct res_grid *grid, const struct res_result_workload *wo
     }
 }
 
-/* Where the baseline holds next to nothing a factor says nothing. */
+/* A factor says nothing where the baseline holds next to nothing. */
 static void add_change(struct res_text *words, const char *which, double ratio, double more_bytes)
 {
     if (ratio < 2)
@@ -283,7 +283,7 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
 
 /* ---- a confirmation: what ran, and a row for each candidate ---------------------------------- */
 
-/* Of a service what starts it. The caller's to free. */
+/* A service is named by the command that starts it. The caller's to free. */
 char *res_confirm_ran(const struct res_confirmation *about)
 {
     struct res_text line = {0};
