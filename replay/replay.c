@@ -192,8 +192,7 @@ static const char *incomplete_why(const struct wl_reader *reader)
     return why != NULL ? why : "it does not say why";
 }
 
-/* More threads cost their stacks (150 KiB each) and the kernel's patience: only who asks gets
- * them. */
+/* More threads cost their stacks (150 KiB each) and the kernel's patience: only who asks gets them. */
 static bool starts_threads(const struct run *run)
 {
     const uint32_t threads = run->summary->threads_at_once_max;
@@ -283,8 +282,7 @@ static uint32_t rest_ids(const struct run *run)
     return run->options.check ? REP_IDLE_OBJECTS : 0;
 }
 
-/* A run that is for memory is sliced. Passes that look at something else have the same windows
- * on every clock. */
+/* A run that is for memory is sliced. Passes that look at something else have the same windows on every clock. */
 static bool prepare_windows(struct run *run)
 {
     const struct rep_options *options = &run->options;

@@ -48,18 +48,19 @@ enum rep_signal rep_gate_pass(struct rep_gate *gate)
 
 /* ---- batons ------------------------------------------------------------------------------------- */
 
-/* Make the thread itself. Whoever starts its first part does it, not the opener: so it costs no thread more
- * than one sleep, and several begin side by side. */
+/* Make the thread itself. Not the opener does, but who starts its first part: so several begin side by side. */
 static void create(struct rep_exec *exec, struct rep_thread *thread)
 {
     pthread_attr_t attributes;
     rep_watch_pause();
+    const uint64_t start_ns = rep_real_ns(CLOCK_THREAD_CPUTIME_ID);
     int error = pthread_attr_init(&attributes);
     if (error == 0)
         error = pthread_attr_setstack(&attributes, thread->stack, exec->stacks.stack_bytes);
     if (error == 0)
         error = pthread_create(&thread->handle, &attributes, exec->thread_main, thread);
     (void)pthread_attr_destroy(&attributes); /* frees nothing */
+    atomic_fetch_add(&exec->bearing_ns, rep_real_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
     rep_watch_resume();
     if (error == 0)
         return;

@@ -75,6 +75,7 @@ struct rep_thread {
     /* Set by whoever starts its first part; read at rest. */
     enum thread_state state;
     pthread_t handle;
+    uint64_t begun_ns; /* of its processor time: as its own function began; written by the thread */
 
     /* The thread's own; read at rest. */
     bool baton;
@@ -118,14 +119,14 @@ struct rep_exec {
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t next_part;  /* the first part that no baton reached */
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t unfinished; /* see above */
     _Atomic uint32_t asleep;                              /* threads sleeping in a wait */
-    _Atomic uint32_t alive, alive_most; /* threads born that have not ended; over the whole run */
-    _Atomic bool ahead_taken;           /* someone prepares the next window, or has */
+    _Atomic uint64_t bearing_ns, ended_ns; /* processor time: of creating threads; of ended ones' functions */
+    _Atomic uint32_t alive, alive_most;    /* threads born that have not ended; over the whole run */
+    _Atomic bool ahead_taken;              /* someone prepares the next window, or has */
 };
 
 /* ---- batons.c: which thread runs next; the gates at which threads wait, and the futex beneath ---- */
 
-/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps; it sees what was
- * written before. */
+/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps; it sees what was written before. */
 void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
 
 /* rep_gate_pass - sleep until there is a signal, and take it. By the gate's own thread only. */

@@ -41,8 +41,7 @@ struct rep_idle_call {
     uint64_t size_bytes;
 };
 
-/* rep_idle_where - the call that the rest is in, from a signal handler too; false outside of a
- * rest. */
+/* rep_idle_where - the call that the rest is in, from a signal handler too; false outside of a rest. */
 bool rep_idle_where(struct rep_idle_call *ret_call);
 
 #endif

@@ -1,5 +1,4 @@
-/* run_threads.c - a run from its begin to its end: its windows in turn, and a thread's life in
- * them. */
+/* run_threads.c - a run from its begin to its end: its windows in turn, and a thread's life in them. */
 #include "replay/exec/run_threads.h"
 
 #include <assert.h>
@@ -159,14 +158,28 @@ static bool assign_parts(struct rep_exec *exec, struct rep_thread *self)
     return true;
 }
 
+/* Processor time of births and ends up to now: the process's, less what its threads spent in functions of ours. An allocator
+ * makes a thread's caches as it is born and gives them back as it ends, in no call (pthread_key_create(3)). At rest. */
+static uint64_t lives_ns(struct rep_exec *exec)
+{
+    uint64_t own_ns = atomic_load(&exec->ended_ns);
+    for (uint32_t i = 0; i <= exec->options->summary->thread_count; i++) {
+        const struct rep_thread *thread = &exec->threads[i];
+        clockid_t clock;
+        if (thread->state == THREAD_ALIVE && pthread_getcpuclockid(thread->handle, &clock) == 0)
+            own_ns += rep_real_ns(clock) - thread->begun_ns;
+    }
+    const uint64_t all_ns = rep_real_ns(CLOCK_PROCESS_CPUTIME_ID) + atomic_load(&exec->bearing_ns);
+    return all_ns > own_ns ? all_ns - own_ns : 0;
+}
+
 /* End the window: bury the threads that ended in it, add up, and report. */
 static void close_window(struct rep_exec *exec, struct rep_thread *self)
 {
     const struct rep_exec_options *options = exec->options;
     struct rep_window_times times = {0};
     uint64_t ticks = 0;
-    /* It is this thread, when it ended with the last window and the others were faster than its
-     * last steps. */
+    /* It is this thread, when it ended with the last window and the others were faster than its last steps. */
     if (exec->late != NULL && exec->late != self) {
         join_thread(exec, exec->late);
         exec->late = NULL;
@@ -290,9 +303,11 @@ static void work(struct rep_exec *exec, struct rep_thread *self)
 static void *thread_main(void *argument)
 {
     struct rep_thread *self = argument;
+    self->begun_ns = rep_real_ns(CLOCK_THREAD_CPUTIME_ID);
     rep_recorded_worker();
     work(self->exec, self);
     atomic_fetch_sub(&self->exec->alive, 1);
+    atomic_fetch_add(&self->exec->ended_ns, rep_real_ns(CLOCK_THREAD_CPUTIME_ID) - self->begun_ns);
     tell_end(self, THREAD_LEAVES);
     return NULL;
 }
@@ -340,6 +355,7 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
             exec->first = &threads[i];
     }
     exec->first->state = THREAD_ALIVE;
+    exec->first->handle = pthread_self();
     /* One stack more than threads live at once: an opener that ends is still on its stack while the next
      * window's threads begin. */
     if (!options->serial && !rep_stacks_init(&exec->stacks, summary->threads_at_once_max + 1))
@@ -382,6 +398,7 @@ void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals)
     if (exec->late != NULL)
         join_thread(exec, exec->late);
     exec->late = NULL;
+    exec->totals.lives_ns = exec->totals.threads_started > 0 ? lives_ns(exec) : 0;
     for (uint32_t i = 0; i < count; i++) {
         struct rep_thread *thread = &exec->threads[i];
         if (thread->state == THREAD_ALIVE && thread != exec->first) {

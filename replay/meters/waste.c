@@ -104,8 +104,7 @@ static void ask_mimalloc(struct rep_waste_sample *sample)
     add(sample, "current_commit", commit);
 }
 
-/* Fill statistics, cached_bytes and metadata_bytes of a sample that has all else, if the kind
- * tells them. */
+/* Fill statistics, cached_bytes and metadata_bytes of a sample that has all else, if the kind tells them. */
 static void ask(const char *kind, struct rep_waste_sample *sample)
 {
     static const struct {

@@ -160,8 +160,7 @@ static const char *live_words(struct ending *ending, char *ret_words, size_t siz
     return ret_words;
 }
 
-/* Whether the machine can be the cause, where no limit is: not with several times what was asked
- * for. */
+/* Whether the machine can be the cause, where no limit is: not with several times what was asked for. */
 static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t size)
 {
     const uint64_t available_kb = rep_proc_number("/proc/meminfo", "MemAvailable:", 0);
@@ -184,8 +183,7 @@ __attribute__((noreturn)) static void no_thread(const struct rep_failure *failur
     end(&ending, "cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
 }
 
-/* Only a call with an alignment says EINVAL of it; with others a system call left it long
- * before. */
+/* Only a call with an alignment says EINVAL of it; with others a system call left it long before. */
 static bool is_refused(const struct rep_failure *failure, const struct wl_op *op)
 {
     return failure->sys_errno == EINVAL && fp_call_extra_of(op->call) == FP_EXTRA_ALIGNMENT;

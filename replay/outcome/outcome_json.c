@@ -73,9 +73,10 @@ static double batch_ns(const struct rep_outcome *outcome, uint64_t i)
     return ns > preempted_ns ? ns - preempted_ns : 0;
 }
 
+/* Births and ends of threads count with the last window. */
 static double allocator_ns(const struct rep_outcome *outcome)
 {
-    double ns = 0;
+    double ns = (double)outcome->totals->lives_ns;
     for (uint64_t i = 0; i < outcome->meters->window_count; i++)
         ns += batch_ns(outcome, i);
     return ns;
@@ -230,8 +231,7 @@ static json_t *check_json(struct rep_check *check)
                          : json_pack("{s:I}", "objects_verified", (json_int_t)atomic_load(&check->verified));
 }
 
-/* Of the bytes by which the peak exceeds the live bytes at the end: the share that was given
- * back. */
+/* Of the bytes by which the peak exceeds the live bytes at the end: the share that was given back. */
 static json_t *given_back_json(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
@@ -312,7 +312,7 @@ static json_t *batches_json(const struct rep_outcome *outcome)
     json_t *array = json_array();
     double ns = 0;
     for (uint64_t i = 0; i < count; i++) {
-        ns += batch_ns(outcome, i);
+        ns += batch_ns(outcome, i) + (i + 1 == count ? (double)outcome->totals->lives_ns : 0);
         if ((i + 1) % piece != 0 && i + 1 != count)
             continue;
         rep_append(array, json_integer((json_int_t)(ns + 0.5)));
@@ -340,6 +340,7 @@ static void set_timed(json_t *root, const struct rep_outcome *outcome)
     rep_set(root, "allocator_ns",
             timed ? json_integer((json_int_t)(allocator_ns(outcome) + 0.5)) : json_null());
     rep_set(root, "preempted_ns", timed ? json_integer((json_int_t)preempted_ns(outcome)) : json_null());
+    rep_set(root, "lives_ns", timed ? json_integer((json_int_t)outcome->totals->lives_ns) : json_null());
     rep_set(root, "blocked_ns", timed ? json_integer((json_int_t)outcome->meters->blocked_ns) : json_null());
 }
 

@@ -135,8 +135,7 @@ static bool names_match(const char *expected, const char *name)
            name[length] == '.';
 }
 
-/* The library that an address lies in. ret_loaded: as the loader named it; ret_path: links
- * resolved. */
+/* The library that an address lies in. ret_loaded: as the loader named it; ret_path: links resolved. */
 static void locate(const void *address, char *ret_path, const char **ret_loaded)
 {
     Dl_info info;

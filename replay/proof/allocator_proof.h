@@ -31,8 +31,7 @@ struct rep_proof {
  * Returns    false for an unknown kind. */
 bool rep_proof_init(struct rep_proof *proof, const char *allocator, const char *expected, const char *kind);
 
-/* rep_proof_check - before the first op; calls malloc and free once for some kinds.
- * Returns   proof->ok. */
+/* rep_proof_check - before the first op; calls malloc and free once for some kinds. Returns   proof->ok. */
 bool rep_proof_check(struct rep_proof *proof, const struct rep_calls *calls);
 
 /* rep_proof_after - after the last op: what `none` counted. Returns proof->ok. */

@@ -70,8 +70,7 @@ bool rep_settings_add(struct rep_settings *settings, const char *name, size_t na
 
 /* ---- what another program of this environment prints, without malloc --------------------------- */
 
-/* In the child of vfork, which shares our memory: it writes to its variables and `variables`
- * only. */
+/* In the child of vfork, which shares our memory: it writes to its variables and `variables` only. */
 __attribute__((noreturn)) static void become(char **arguments, char *variable, int out)
 {
     static char *variables[VARIABLES_MAX];

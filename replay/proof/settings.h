@@ -53,8 +53,7 @@ bool rep_settings_name(struct rep_settings *settings, const char *variable);
  * Returns   false when it is not of this form, too long or one too many. */
 bool rep_settings_expect(struct rep_settings *settings, const char *text);
 
-/* rep_settings_check - before the first op: read all back. kind must be set.
- * Returns   false with why set. */
+/* rep_settings_check - before the first op: read all back. kind must be set. Returns   false with why set. */
 bool rep_settings_check(struct rep_settings *settings);
 
 /* rep_settings_after - after the last measurement: count the arenas. Returns false, with why set, where glibc has more than asked. */

@@ -72,8 +72,7 @@ static const char *loader_path(void)
     return base != 0 && dladdr(address, &info) != 0 ? info.dli_fname : NULL;
 }
 
-/* Objects on pages of a pool (2: of the default size; else of that many bytes) need some pages
- * in it. */
+/* Objects on pages of a pool (2: of the default size; else of that many bytes) need some pages in it. */
 static bool has_pool(long long asked)
 {
     static const char *const COUNTS[] = {"nr_hugepages", "nr_overcommit_hugepages"};

@@ -31,8 +31,7 @@ int rep_group_version(const char *group);
 /* rep_group_limit_name - of the file that holds the limit. version: 1 or 2. */
 const char *rep_group_limit_name(int version);
 
-/* rep_group_read - all counts. What a kernel does not tell is 0.
- * Returns false when the usage cannot be read. */
+/* rep_group_read - all counts. What a kernel does not tell is 0. Returns false when the usage cannot be read. */
 bool rep_group_read(const char *group, int version, struct rep_group_counts *ret_counts);
 
 /* rep_group_put - write text into one of the group's files. Returns 0 or an errno. */

@@ -86,8 +86,7 @@ static uint64_t peak_bytes(const struct rep_group_counts *counts)
     return peak;
 }
 
-/* Swap is no memory: a container's is off, or counted. Where the kernel counts none there is
- * none. */
+/* Swap is no memory: a container's is off, or counted. Where the kernel counts none there is none. */
 static int put_limit(uint64_t bytes)
 {
     char text[32];

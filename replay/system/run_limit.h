@@ -47,8 +47,7 @@ bool rep_limit_set(struct rep_limit *ret_limit);
  * limit     of a group: peak and at_limit are filled; NULL: nobody asks. */
 void rep_limit_lift(struct rep_limit *limit);
 
-/* rep_limit_progress - a window is over.
- * ops, live_bytes, live_objects: executed so far; live at its end. */
+/* rep_limit_progress - a window is over. ops, live_bytes, live_objects: executed so far; live at its end. */
 void rep_limit_progress(uint64_t ops, uint64_t live_bytes, uint64_t live_objects);
 
 /* rep_limit_workload - what the notes say of the workload. Before rep_limit_set. */

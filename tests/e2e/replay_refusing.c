@@ -1,22 +1,47 @@
 /* replay_refusing - an allocator that refuses requests of a million bytes and more, to be preloaded.
  *
- * With REFUSING_CRASHES in the environment it aborts instead.
+ * With REFUSING_CRASHES in the environment it aborts instead. With REFUSING_LINGERS each thread that allocated
+ * works for LINGERS_NS more as it ends, as allocators do that give back a thread's cache.
  * It hands out a mapping from its start and takes nothing back: it lives for one short run. */
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define REFUSED_BYTES 1000000u
 #define POOL_BYTES    (UINT64_C(1) << 32) /* reserved, not used */
 
+#define LINGERS_NS 3000000
+
 static _Atomic uintptr_t next;
+static pthread_key_t at_end;
+static bool lingers;
+
+static void linger(void *unused)
+{
+    struct timespec begin, now;
+    (void)unused;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < LINGERS_NS);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    lingers = getenv("REFUSING_LINGERS") != NULL && pthread_key_create(&at_end, linger) == 0;
+}
 
 static void *take(size_t alignment, size_t size)
 {
+    if (lingers)
+        pthread_setspecific(at_end, &at_end);
     if (size >= REFUSED_BYTES) {
         if (getenv("REFUSING_CRASHES") != NULL)
             abort();

@@ -137,6 +137,20 @@ class Replay(lab.Lab):
             self.assertIn(call, run["substituted"])
         self.assertNotIn("malloc", run["substituted"])
 
+    def test_ends_of_threads_are_time_of_the_allocator(self):
+        """Each thread of the library's works for 3 ms of processor time as it ends, in no call. Threads that the recording did not
+        see end are the harness's to end, and cost nothing."""
+        threads = self.place / "threads.wl"
+        self.write(threads, 30, 20_000, 15, 700)
+        def told(workload):
+            return self.run_json("glibc", "--expect-library", REFUSING, workload, env={"LD_PRELOAD": str(REFUSING), "REFUSING_LINGERS": "1"})
+        run, ended = told(threads), json.loads(self.mallab("info", "--json", threads).stdout)["thread_exits"]
+        self.assertGreaterEqual(run["lives_ns"], 3_000_000 * ended)
+        self.assertLess(run["lives_ns"], 3_000_000 * run["threads_started"])
+        self.assertGreaterEqual(run["allocator_ns"], run["lives_ns"])
+        self.assertAlmostEqual(sum(run["batch_ns"]), run["allocator_ns"], delta=len(run["batch_ns"]))
+        self.assertEqual(self.run_json("glibc", self.one)["lives_ns"], 0)
+
     def test_refused_request_is_named(self):
         for arguments in ([], ["--threads", "1"]):
             result = replay("glibc", "--expect-library", REFUSING, *arguments, self.one,
