@@ -73,12 +73,23 @@ void requests(int count)
 void pool(int threads_count, int rounds)
 {
     std::vector<std::thread> threads;
+    std::mutex mutex;
+    std::condition_variable all_there;
+    int there = 0; // else the first has ended where the last is born, on a few processors
+    const auto meet = [&](int count) {
+        std::unique_lock<std::mutex> lock(mutex);
+        if (++there == count)
+            all_there.notify_all();
+        all_there.wait(lock, [&] { return there >= count; });
+    };
     for (int i = 0; i < threads_count; i++)
-        threads.emplace_back([=] {
+        threads.emplace_back([=, &meet] {
             const Alive self;
             std::vector<std::string> kept;
+            meet(threads_count);
             for (int round = 0; round < rounds; round++)
                 piece(static_cast<std::uint32_t>(i * 1000 + round), 300, kept, 1200);
+            meet(2 * threads_count);
         });
     for (std::thread &thread : threads)
         thread.join();

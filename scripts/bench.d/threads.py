@@ -1,4 +1,4 @@
-"""Memory of programs with threads: the program by itself, recorded, and replayed, under each allocator, side by side."""
+"""Programs with threads: memory and processor time by themselves, recorded, and replayed, under each allocator, side by side."""
 import json
 
 from programs import HERE, MALLAB, answer, run
@@ -19,14 +19,18 @@ class Threads:
 
     def own(self, *before, library=None):
         """What the program says of itself at its end."""
-        shown, _, _ = run([*before, self.program, self.shape], {"LD_PRELOAD": library} if library else None)
+        preload = {"LD_PRELOAD": library} if library else None
+        start = run(["true"], preload)[2]
+        shown, _, seconds = run([*before, self.program, self.shape], preload)
         told = json.loads(shown)
-        return {"peak": (told["peak_kib"] - told["shared_kib"]) / 1024, "arenas": told["arenas"], "threads": told["threads"]}
+        return {"peak": (told["peak_kib"] - told["shared_kib"]) / 1024, "arenas": told["arenas"], "threads": told["threads"],
+                "time": (seconds - start) * 1e3}
 
     def replayed(self, workload, allocator, *options):
         told = answer("replay", "--json", "--clock", "recorded", "-a", allocator, *options, workload)
+        timed = answer("replay", "--json", "-a", allocator, workload)
         return {"peak": told["resident"]["peak_bytes"] / (1 << 20), "arenas": told["arenas"]["made"] or 0,
-                "threads": told["threads_at_once"]}
+                "threads": told["threads_at_once"], "time": timed["allocator_ns"] / 1e6}
 
     def one(self, shape, about):
         self.shape = shape
@@ -43,6 +47,9 @@ class Threads:
         rows = [(f"{key} {how}, {unit}", {column: [one[key] for one in runs[column]] for column in columns if runs[column]}, None)
                 for key, unit in (("peak", "MiB"), ("arenas", "arenas"), ("threads", "at once"))
                 for how, runs in (("alone", alone), ("recorded", recorded), ("replayed", replayed))]
+        rows += [(f"CPU time {how} beyond glibc's, ms", {column: [one["time"] - base["time"] for one, base in zip(runs[column], runs["glibc"])]
+                                                        for column in columns if column != "glibc"}, None)
+                 for how, runs in (("alone", alone), ("replayed", replayed))]
         apart = {column: [abs(one["peak"] / two["peak"] - 1) for one, two in zip(replayed[column], alone[column])] for column in columns}
         rows.append(("replayed peak apart from alone, part", apart, TARGET_PART))
         self.report.table(f"threads/{shape}", f"{shape}: {about}", columns, rows, aimed=tuple(columns))
