@@ -32,10 +32,6 @@ static int refuse_verb(const struct cli_verb *verb, const char *name)
         cli_similar_offer(&similar, name, (*one)->name);
     if (name[0] == '-')
         return cli_misuse(verb, "unknown option '%s': a verb comes first", name);
-    if (cli_retired(NULL, name) != NULL) {
-        cli_say(verb, "'%s' is gone: %s", name, cli_retired(NULL, name));
-        return CLI_MISUSE;
-    }
     if (similar.word != NULL)
         return cli_misuse(verb, "unknown verb '%s': did you mean '%s'?", name, similar.word);
     if (CLI_PROGRAM.rest != NULL)

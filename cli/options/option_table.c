@@ -210,26 +210,11 @@ static void make_tables(const struct cli_verb *verb, const struct cli_option *ro
     *option = (struct option){NULL, 0, NULL, 0};
 }
 
-static int refuse_retired(const struct cli_verb *verb, const char *word)
-{
-    cli_say(verb, "'%.*s' is gone: %s", (int)strcspn(word, "="), word, cli_retired(verb, word));
-    return CLI_MISUSE;
-}
-
-/* Whether the word that was taken for a row is a retired option, which getopt has for an abbreviation of it. */
-static bool is_retired(const struct cli_verb *verb, const struct cli_option *row, const char *word)
-{
-    const size_t length = strcspn(word, "=");
-    return length != strlen(row->name) + 2 && cli_retired(verb, word) != NULL;
-}
-
 /* Word what getopt_long refused; found is what it returned, '?' or ':'. */
 static int refuse(const struct cli_verb *verb, const struct option *options, int found, char **argv)
 {
     const char *word = argv[optind - 1];
     struct cli_similar similar = {0};
-    if (cli_retired(verb, word) != NULL)
-        return refuse_retired(verb, word);
     if (found == ':')
         return cli_misuse(verb, "option '%s' needs a value", word);
     /* An unknown letter with others behind it: getopt is still in the midst of that word. */
@@ -279,9 +264,6 @@ int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *s
         const struct cli_option *row = found_row(rows, count, found);
         if (row == NULL)
             return refuse(verb, tables.options, found, argv);
-        const char *word = argv[optind - (optarg == argv[optind - 1] ? 2 : 1)];
-        if (is_retired(verb, row, word))
-            return refuse_retired(verb, word);
         help = help || is_help(row);
         const int code = is_help(row) ? -1 : take_value(verb, row, optarg, (char *)settings + row->at);
         if (code >= 0)

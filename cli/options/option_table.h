@@ -103,17 +103,12 @@ int cli_operands_none(const struct cli_verb *verb, const struct cli_operands *op
 int cli_operands_one(const struct cli_verb *verb, const struct cli_operands *operands, const char *none,
                      const char *several);
 
-/* ---- help (option_help.c) and words that are gone (retired.c) ---- */
+/* ---- help (option_help.c) ---- */
 
 /* cli_option_help - what `mallab help VERB` prints, all: with seldom options and notes: 80 columns at most. The caller's to free.
  * cli_option_roff - the OPTIONS of its man page: headings as .SS, options as .TP. The caller's to
  * free. */
 char *cli_option_help(const struct cli_verb *verb, bool all);
 char *cli_option_roff(const struct cli_verb *verb);
-
-/* cli_retired - what to do instead of a word.
- * verb  whose option it is, "--pin=2"; NULL: the word is a verb itself
- * Returns NULL: it never was one; else a part of a sentence, the table's. */
-const char *cli_retired(const struct cli_verb *verb, const char *word);
 
 #endif

@@ -18,8 +18,6 @@ fp=sites.fp
 "$MALLAB" leaks --since 4s --at 2s "$fp" || echo "$?"
 "$MALLAB" leaks --since 90s "$fp" || echo "$?"
 "$MALLAB" sites --head 1 "$fp"
-# what is gone
-"$MALLAB" sites --cost -a glibc --head 1 "$fp" || echo "$?"
 # a block is damaged
 printf '\377\376' | dd of="$fp" bs=1 seek=600 conv=notrunc 2>dd.txt
 "$MALLAB" sites "$fp" || echo "$?"
