@@ -163,7 +163,6 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     cli_json_set(object, "lost_known", conv_survey_knows_losses(survey));
     cli_json_set(object, "irregularities", irregular);
     set_usage(object, survey);
-    cli_sites_json(object, survey);
     if (survey->kind == CONV_KIND_WORKLOAD) {
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
         cli_json_set(object, "file_digest", digest);
@@ -457,7 +456,6 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool d
     if (details && survey->usage != NULL &&
         conv_machine_words(&survey->usage->machine, machine, sizeof machine))
         line("machine", "%s", machine);
-    line_own("stacks", cli_sites_words(survey, details), "");
     line("complete", "%s%s",
          survey->complete ? "yes, nothing lost" : "no: ", survey->complete ? "" : survey->incomplete_why);
     if (survey->selected.text[0] != '\0')

@@ -41,15 +41,6 @@ void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
 void cli_survey_lists_print(const struct conv_survey *survey);
 void cli_programs_print(const struct conv_survey *survey);
 
-/* ---- its call stacks (describe_sites.c) ---- */
-
-/* cli_sites_json - set `sites` and `cut` of a footprint, or of all of a recording's; nothing where none has stacks. */
-void cli_sites_json(json_t *object, const struct conv_survey *survey);
-
-/* cli_sites_words - "438 of 62,335 allocations; ...", and with details why some are cut. Returns a text that the caller frees; ""
- * where there are none. */
-char *cli_sites_words(const struct conv_survey *survey, bool details);
-
 /* ---- what its processes used (describe_lists.c) ---- */
 
 /* cli_usage_json - set the keys of a usage; null for what is not known, as all is where usage is NULL.

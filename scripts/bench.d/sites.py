@@ -109,6 +109,9 @@ class Sites:
         subprocess.run([str(word) for word in (MALLAB, "record", "-q", *options, "-o", place, "--", *command)], env=env, check=True,
                        stdout=subprocess.DEVNULL)
         info = json.loads(subprocess.run([MALLAB, "info", "--json", place], check=True, capture_output=True).stdout)
+        if list(options) == MODES["with"]:
+            answer = subprocess.run([MALLAB, "sites", "--json", "--by", "stack", "--top", "0", place], check=True, capture_output=True)
+            info["stacks"] = json.loads(answer.stdout)["sites"]
         shutil.rmtree(place)
         return info
 
@@ -145,12 +148,12 @@ class Sites:
             allocations = sum(n for call, n in calls.items() if "free" not in call and "delete" not in call)
             added = [1e9 * (one - other) / allocations for one, other in zip(sorted(samples["with"]), sorted(samples["without"]))]
             bytes_added = infos["with"]["bytes_per_event"] - infos["without"]["bytes_per_event"]
-            cut = sum(infos["with"]["cut"].values())
+            cut = sum(site["allocations"] for site in infos["with"]["stacks"] if site["cut"] is not None)
             slow = {mode: sorted(times)[len(times) // 2] / sorted(samples["none"])[self.rounds // 2] for mode, times in samples.items() if times}
             self.report.keep(f"sites/{name}/ns", added, "ns", target)
             self.report.keep(f"sites/{name}/sampled", over, "%", 1)
             self.report.keep(f"sites/{name}/bytes", [bytes_added], "bytes", 0.15)
-            self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,}"
+            self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {len(infos['with']['stacks']):8,} {cut:7,}"
                             f"  {slow['without']:.2f} without, {slow['with']:.2f} with; {slow.get('heaptrack', float('nan')):.2f}; {in_words(over)}")
             every.append(over)
         together = [statistics.mean(of_each) for of_each in zip(*every)]
