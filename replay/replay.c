@@ -15,7 +15,6 @@
 #include "replay/clock/recorded.h"
 #include "replay/exec/idle.h"
 #include "replay/exec/latency_pass.h"
-#include "replay/exec/pace.h"
 #include "replay/exec/slices.h"
 #include "replay/meters/waste.h"
 #include "replay/outcome/ending.h"
@@ -41,7 +40,6 @@ struct run {
     struct rep_check check;
     struct rep_waste waste;
     struct rep_latency latency;
-    struct rep_pace pace;
     struct rep_limit limit;
     bool sliced;
     struct rep_slices slices; /* if so */
@@ -68,7 +66,10 @@ static enum fp_status next_window(void *context, struct wl_window *ret_window)
                                       ? rep_slices_next(&run->slices, next_of_workload, context, ret_window)
                                       : next_of_workload(context, ret_window);
     if (status == FP_OK && !run->begun) {
-        rep_pace_begin(&run->pace, ret_window->facts.start_ns);
+        if (run->options.recorded_clock)
+            rep_recorded_begin(ret_window->facts.start_ns);
+        else
+            rep_recorded_decline();
         run->begun = true;
     }
     return status;
@@ -267,7 +268,7 @@ static void set_exec_options(struct run *run, bool serial)
         .serial = serial,
         .processors = rep_processors(),
         .latency = options->latency ? &run->latency : NULL,
-        .pace = &run->pace,
+        .recorded_clock = run->options.recorded_clock,
         .next = next_window,
         .at_rest = window_done,
         .fail = rep_ending_failed,
@@ -286,7 +287,7 @@ static uint32_t rest_ids(const struct run *run)
 static bool prepare_windows(struct run *run)
 {
     const struct rep_options *options = &run->options;
-    run->sliced = rep_pace_follows(&run->pace) && !options->latency && !options->check;
+    run->sliced = options->recorded_clock && !options->latency && !options->check;
     if (!run->sliced)
         return rep_meters_init(&run->meters, run->summary->windows);
     return rep_meters_init(&run->meters, rep_slices_count_max(run->summary)) &&
@@ -341,9 +342,8 @@ static int prepare(struct run *run)
     set_exec_options(run, serial);
     if (!starts_threads(run))
         return EXIT_BAD_INPUT;
-    run->pace = run->options.pace;
-    if (rep_pace_follows(&run->pace) && run->summary->duration_ns == 0) {
-        rep_complain("'%s' has no recorded time: replay it with --clock real --pace max",
+    if (run->options.recorded_clock && run->summary->duration_ns == 0) {
+        rep_complain("'%s' has no recorded time: replay it with --clock real",
                      run->options.workload);
         return EXIT_FAILED;
     }
@@ -364,7 +364,7 @@ static enum fp_status measure(struct run *run)
     const enum fp_status status = rep_exec_run(run->exec);
     if (status != FP_OK)
         return status;
-    rep_pace_reach(&run->pace, run->summary->duration_ns);
+    rep_recorded_advance(run->summary->duration_ns);
     rep_meters_stop(&run->meters);
     return FP_OK;
 }
@@ -374,21 +374,21 @@ static void check_rest(struct run *run)
 {
     struct rep_check_problem problem;
     run->check.rest_from = run->summary->ops;
-    if (!rep_idle_check(&run->pace, &run->check, run->summary->id_max, &problem))
+    if (!rep_idle_check(run->options.recorded_clock, &run->check, run->summary->id_max, &problem))
         rep_ending_check(problem.text);
 }
 
 static void rest(struct run *run)
 {
     const struct rep_options *options = &run->options;
-    const bool calls = run->pace.recorded_clock; /* idle.h: on the machine's clock nothing is called */
+    const bool calls = options->recorded_clock; /* idle.h: on the machine's clock nothing is called */
     if (options->waste)
         rep_waste_sample(&run->waste, &run->waste.end, run->summary->ops, run->summary->duration_ns,
                          run->meters.end_bytes);
     if (options->check)
         check_rest(run);
     else if (options->idle_ms > 0)
-        rep_idle(&run->pace, &run->calls, calls ? run->idle_slots : NULL,
+        rep_idle(calls, &run->calls, calls ? run->idle_slots : NULL,
                  (uint64_t)options->idle_ms * 1000000);
     if (options->idle_ms > 0)
         rep_meters_idle(&run->meters, calls);
@@ -461,7 +461,7 @@ static int replay(struct run *run)
     rest(run);
     rep_exec_end(run->exec, &run->totals);
     rep_limit_lift(&run->limit);
-    rep_account_take(&run->account, &run->pace, run->summary->duration_ns > 0, rep_meters_threads());
+    rep_account_take(&run->account, run->options.recorded_clock, run->summary->duration_ns > 0, rep_meters_threads());
     return is_proven(run) ? print_outcome(run) : EXIT_FAILED;
 }
 

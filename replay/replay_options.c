@@ -46,8 +46,6 @@ static const char HELP[] =
     "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
     "  --clock CLOCK         what the allocator is told when it asks for the time:\n"
     "                        real, or recorded, which moves with the ops [real]\n"
-    "  --pace SPEED          max, real (each op at its recorded time), or Nx: N times\n"
-    "                        as fast [max]\n"
     "  --expect-clock        with --clock recorded, fail unless the allocator asked\n"
     "  --processors N        let the allocator size itself as where there are N [as\n"
     "                        where a workload of several threads was recorded]\n"
@@ -86,8 +84,7 @@ static bool take_threads(const char *text, struct rep_options *options)
 TAKE(setting, rep_settings_name(options->settings, text))
 TAKE(expect, rep_settings_expect(options->settings, text))
 TAKE(limit, parse_number(text, UINT64_MAX, &options->limit.bytes) && options->limit.bytes > 0)
-TAKE(clock, rep_pace_parse_clock(text, &options->pace))
-TAKE(pace, rep_pace_parse_speed(text, &options->pace))
+TAKE(clock, (options->recorded_clock = strcmp(text, "recorded") == 0) || strcmp(text, "real") == 0)
 
 #define AT(where) .at = offsetof(struct rep_options, where)
 
@@ -116,7 +113,6 @@ static const struct {
     {"report-failure", FLAG, AT(report_failure)},
     {"candidate", TEXT, AT(candidate)},
     {"clock", VALUE, .take = take_clock},
-    {"pace", VALUE, .take = take_pace},
     {"expect-clock", FLAG, AT(expects_clock)},
     {"idle-ms", NUMBER, AT(idle_ms), .most = 86400000},
     {"timeout", NUMBER, AT(timeout_s), .most = 1000000},

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/exec/pace.h"
 #include "replay/proof/settings.h"
 #include "replay/system/run_limit.h"
 
@@ -25,7 +24,7 @@ struct rep_options {
     unsigned idle_ms, timeout_s;  /* 0: no idle time; no timeout */
     unsigned processors;          /* that the allocator is told of; 0: those of the recording */
     struct rep_limit_options limit;
-    struct rep_pace pace;
+    bool recorded_clock;
     bool expects_clock;
     bool settings_only; /* print what settings there are, check those that were given, and end */
     bool unproven;      /* settings of which the allocator tells nothing may pass */

@@ -25,28 +25,10 @@
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
-    const char *pace;
     int recorded_clock; /* of its words: 0 or 1 */
     bool check, latency;
     const char *workload;
 };
-
-/* "4x", "0.5x": replay/exec/pace.h. */
-static bool is_speed(const char *text)
-{
-    const size_t digits = strspn(text, "0123456789.");
-    char *end;
-    const double speed = strtod(text, &end);
-    return strcmp(text, "max") == 0 || strcmp(text, "real") == 0 ||
-           (digits > 0 && end == text + digits && strcmp(text + digits, "x") == 0 && speed >= 0.001 &&
-            speed <= 1e6);
-}
-
-static int take_pace(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    *(const char **)at = value;
-    return is_speed(value) ? -1 : cli_option_refuse(verb, row, value);
-}
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -64,9 +46,6 @@ static const struct cli_option OPTIONS[] = {
      .words = "real recorded",
      .help = "what the allocator is told when it asks for the time: 'real', or 'recorded', which moves with "
              "the calls, so that it gives memory back as in the program [real]"},
-    {.name = "pace", .argument = "SPEED", .how = CLI_CALL, .at = AT(pace), .take = take_pace,
-     .words = "max real", .takes = "'max', 'real' or a number of times from 0.001x to 1000000x",
-     .help = "'max', 'real' (each call at its recorded time) or 'Nx', N times as fast as that: 10x [max]"},
     {.group = cli_measure_timeout, .at = AT(measure), .help = "give up after T: 90s, 5m [never]"},
     {.group = cli_measure_limit, .at = AT(measure),
      .help = "most memory that the allocator may have: 64M, 1.5G [no limit]"},
@@ -164,10 +143,6 @@ static int run_binary(const struct settings *settings, const struct res_candidat
         .recorded_clock = settings->recorded_clock != 0,
         .as_text = !settings->answer.json,
     };
-    if (settings->pace != NULL) {
-        extra[count++] = "--pace";
-        extra[count++] = settings->pace;
-    }
     if (timeout_ns > 0) {
         extra[count++] = "--timeout";
         extra[count++] = timeout;

@@ -110,3 +110,12 @@ struct rep_asks rep_recorded_asks(void)
 {
     return (struct rep_asks){.asked = atomic_load(&asked), .served = atomic_load(&served)};
 }
+
+size_t rep_recorded_step(const uint64_t *times_ns, size_t count)
+{
+    const size_t most = count < REP_STEP_OPS ? count : REP_STEP_OPS;
+    size_t step = 1;
+    while (step < most && times_ns[step] - times_ns[0] <= REP_STEP_NS)
+        step++;
+    return step;
+}

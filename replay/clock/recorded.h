@@ -13,8 +13,19 @@
 #define MALLAB_REPLAY_CLOCK_RECORDED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+/* A step: ops that run without a look at the clock: so few, and so close in recorded time, that what they are told is right
+ * to REP_STEP_NS. */
+#define REP_STEP_OPS 64u
+#define REP_STEP_NS  100000u /* a tenth of a millisecond: decay goes by tens of milliseconds at least */
+
+/* rep_recorded_step - how many of the ops from the first on make one step.
+ * times_ns  recorded times of count > 0 ops, not falling.
+ * Returns   1 .. count. */
+size_t rep_recorded_step(const uint64_t *times_ns, size_t count);
 
 /* rep_recorded_begin - serve recorded time from here on; before it, and without it, the machine's is
  * served. origin_ns: of the recording. While all threads rest. */

@@ -109,7 +109,6 @@ struct rep_exec {
     struct rep_thread *standby; /* NULL: no thread is idle in this window */
     uint32_t standby_from;      /* where to look for the next one */
     struct rep_stacks stacks;
-    struct rep_pace *pace; /* NULL: none is kept */
     uint32_t batons;       /* that a window has */
     enum fp_status status;
     struct rep_exec_totals totals;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "replay/clock/recorded.h"
+
 /* Ops are hashed as they stand in memory: no byte of them is padding. */
 _Static_assert(sizeof(struct wl_op) == 16, "struct wl_op has no padding");
 
@@ -96,15 +98,15 @@ void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const s
 {
     if (exec->options->latency != NULL)
         rep_latency_enter(exec->options->latency, segment->op_first);
-    if (exec->pace == NULL) {
+    if (!exec->options->recorded_clock) {
         execute_run(exec, self, segment->op_first, segment->op_count);
         return;
     }
     for (uint32_t done = 0; done < segment->op_count;) {
         const uint32_t first = segment->op_first + done;
         const uint64_t *times_ns = &exec->now->plan.times_ns[first];
-        const uint32_t step = (uint32_t)rep_pace_step(times_ns, segment->op_count - done);
-        rep_pace_reach(exec->pace, times_ns[0]);
+        const uint32_t step = (uint32_t)rep_recorded_step(times_ns, segment->op_count - done);
+        rep_recorded_advance(times_ns[0]);
         execute_run(exec, self, first, step);
         done += step;
     }

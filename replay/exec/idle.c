@@ -47,7 +47,7 @@ static void call_a_little(const struct rep_calls *calls, void **slots)
     }
 }
 
-void rep_idle(const struct rep_pace *pace, const struct rep_calls *calls, void **slots, uint64_t span_ns)
+void rep_idle(bool recorded_clock, const struct rep_calls *calls, void **slots, uint64_t span_ns)
 {
     uint64_t steps = span_ns / REP_IDLE_STEP_NS;
     if (steps > REP_IDLE_STEPS_MAX)
@@ -59,7 +59,7 @@ void rep_idle(const struct rep_pace *pace, const struct rep_calls *calls, void *
         /* The last step takes what the division left. */
         const uint64_t step = span_ns - passed < 2 * step_ns ? span_ns - passed : step_ns;
         passed += step;
-        if (pace->recorded_clock)
+        if (recorded_clock)
             rep_recorded_pass(step);
         else
             rep_real_sleep_until(start_ns + passed);
@@ -86,12 +86,12 @@ static bool check_a_little(struct rep_check *check, uint32_t last_id, struct rep
     return true;
 }
 
-bool rep_idle_check(const struct rep_pace *pace, struct rep_check *check, uint32_t last_id,
+bool rep_idle_check(bool recorded_clock, struct rep_check *check, uint32_t last_id,
                     struct rep_check_problem *ret_problem)
 {
     resting = 1;
     for (unsigned step = 0; step < REP_IDLE_CHECK_STEPS; step++) {
-        if (pace->recorded_clock)
+        if (recorded_clock)
             rep_recorded_pass(REP_IDLE_STEP_NS);
         if (!check_a_little(check, last_id, ret_problem))
             return false; /* still resting: whoever tells it asks where */

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "replay/exec/calls.h"
-#include "replay/exec/pace.h"
 #include "replay/exec/promise_check.h"
 
 #define REP_IDLE_STEP_NS     100000000u
@@ -24,14 +23,14 @@
 
 /* rep_idle - let span_ns pass: of the recorded clock at once, else of the machine's.
  * slots  room of REP_IDLE_OBJECTS, mapped by the caller; NULL: nothing is called. */
-void rep_idle(const struct rep_pace *pace, const struct rep_calls *calls, void **slots, uint64_t span_ns);
+void rep_idle(bool recorded_clock, const struct rep_calls *calls, void **slots, uint64_t span_ns);
 
 /* rep_idle_check - the calls of a rest with calls, each looked at as an op is. On the recorded clock time
  * passes between them, on the machine's none does: a check measures nothing.
  * check    of a run that is over, with room for REP_IDLE_OBJECTS ids behind last_id, none of them live.
  * Returns  false at the first broken promise: ret_problem as rep_check_op fills it, and rep_idle_where
  *          tells the call. */
-bool rep_idle_check(const struct rep_pace *pace, struct rep_check *check, uint32_t last_id,
+bool rep_idle_check(bool recorded_clock, struct rep_check *check, uint32_t last_id,
                     struct rep_check_problem *ret_problem);
 
 /* A call of the rest. */

@@ -217,8 +217,8 @@ static void close_window(struct rep_exec *exec, struct rep_thread *self)
         last_prepared(exec)->ns = 0;
         last_prepared(exec)->faults_minor = last_prepared(exec)->faults_major = 0;
     }
-    if (exec->pace != NULL)
-        rep_pace_reach(exec->pace, exec->now->window.facts.end_ns);
+    if (options->recorded_clock)
+        rep_recorded_advance(exec->now->window.facts.end_ns);
     if (options->latency != NULL)
         rep_latency_window(options->latency, &exec->now->plan, &exec->now->window, times.timed);
     options->at_rest(options->context, &exec->now->window, &times);
@@ -337,15 +337,9 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
     exec->threads = threads;
     exec->thread_main = thread_main;
     exec->batons = options->processors;
-    if (options->pace != NULL && rep_pace_follows(options->pace)) {
-        exec->pace = options->pace;
-        for (unsigned i = 0; i < exec->places; i++)
-            if (!rep_plan_keep_times(&exec->prepared[i].plan))
-                return NULL;
-        /* A thread that sleeps until its time has come must not keep others from theirs. */
-        if (options->pace->speed > 0)
-            exec->batons = UINT32_MAX;
-    }
+    for (unsigned i = 0; options->recorded_clock && i < exec->places; i++)
+        if (!rep_plan_keep_times(&exec->prepared[i].plan))
+            return NULL;
     exec->first = &threads[summary->thread_count];
     for (size_t i = 0; i < count; i++) {
         threads[i].exec = exec;

@@ -25,7 +25,6 @@
 #include "replay/clock/ticks.h"
 #include "replay/exec/latency_pass.h"
 #include "replay/exec/loop.h"
-#include "replay/exec/pace.h"
 #include "replay/exec/promise_check.h"
 #include "replay/exec/window_plan.h"
 
@@ -55,7 +54,7 @@ struct rep_exec_options {
     bool serial;             /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
     struct rep_latency *latency; /* of the latency pass; NULL in others */
-    struct rep_pace *pace; /* NULL, or one that follows no clock: ops run through without a look at one */
+    bool recorded_clock;         /* the allocator is told recorded time, step by step: recorded.h */
 
     /* Hand out the next window, as wl_reader_next does: what it points at lasts until the call after the
      * next. By any thread, one at a time, while others execute the window before. */

@@ -10,15 +10,12 @@
 
 /* ---- the clock -------------------------------------------------------------------------------- */
 
-void rep_account_take(struct rep_account *account, const struct rep_pace *pace, bool has_time,
+void rep_account_take(struct rep_account *account, bool recorded, bool has_time,
                       unsigned threads)
 {
     const unsigned known = rep_sleepers_known();
     memset(account, 0, sizeof *account);
-    account->recorded = pace->recorded_clock;
-    account->speed = pace->speed;
-    account->behind_most_ns = atomic_load(&pace->behind_most_ns);
-    account->behind_end_ns = atomic_load(&pace->behind_ns);
+    account->recorded = recorded;
     account->has_time = has_time;
     account->asks = rep_recorded_asks();
     account->threads = threads > 1 ? threads - 1 : 0;
@@ -28,13 +25,12 @@ void rep_account_take(struct rep_account *account, const struct rep_pace *pace, 
 
 const char *rep_account_doubt(const struct rep_account *account)
 {
-    const bool at_its_own_pace = account->has_time && account->speed == 1;
     if (account->recorded && account->unseen > 0)
         return "a thread of the allocator's own sleeps by means that the replay does not see: it may have "
                "followed the machine's clock";
     if (account->recorded && account->lost > 0)
         return "a thread of the allocator's own did not keep up with the recorded clock";
-    if (account->recorded || at_its_own_pace || (account->asks.asked == 0 && account->threads == 0))
+    if (account->recorded || (account->asks.asked == 0 && account->threads == 0))
         return NULL;
     return account->has_time ? "the allocator follows the clock, and this run was not on the recorded one"
                              : "the allocator follows the clock, and the workload has no recorded time";
@@ -138,13 +134,6 @@ static json_t *settings_json(const struct rep_settings *settings)
         rep_set(object, setting->name, entry);
     }
     return object;
-}
-
-static json_t *behind_json(const struct rep_account *account)
-{
-    return account->speed > 0 ? json_pack("{s:I, s:I}", "most_ns", (json_int_t)account->behind_most_ns,
-                                          "end_ns", (json_int_t)account->behind_end_ns)
-                              : json_null();
 }
 
 static json_t *asks_json(const struct rep_account *account)
@@ -396,8 +385,6 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
     rep_set(root, "arenas", arenas_json(&outcome->settings->arenas));
     set_text(root, "pass", pass_of(outcome));
     set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
-    rep_set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
-    rep_set(root, "pace_behind", behind_json(outcome->account));
     set_costs(root, outcome);
     rep_set(root, "resident", resident_json(outcome));
     rep_set_count(root, "live_peak_bytes", outcome->exec->summary->live_bytes_peak);

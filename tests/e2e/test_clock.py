@@ -150,31 +150,6 @@ class Clock(lab.Lab):
         self.assertIn(b"never asked", result.stderr)
         replay("glibc", workload, "--expect-clock")  # it speaks of the recorded clock only
 
-    def test_pace(self):
-        """Ops come no sooner than their recorded time says; real time is otherwise of no consequence."""
-        workload = self.decay(1, 4, 100, 4000)
-        slept_ns = 4 * 100_000_000  # between its first op and its last; what came before and behind is as the machine was busy
-        self.assertGreaterEqual(self.info(workload)["duration_ns"], slept_ns)
-        fast = self.answer("replay", "--json", "--pace", "1000x", workload)
-        real = self.answer("replay", "--json", "--pace", "real", "--clock", "recorded", workload)
-        self.assertGreaterEqual(real["wall_ns"], 0.99 * slept_ns)
-        self.assertEqual(real["pace"], 1)
-        self.assertEqual(fast["pace"], 1000)
-        self.assertEqual(fast["digest"], real["digest"])
-        self.assertIsNone(self.answer("replay", "--json", workload)["pace_behind"])
-
-    def test_a_pace_that_is_not_kept(self):
-        """What is due at once takes its time: the replay says by how much it is late, and at a pace that is kept says nothing."""
-        workload = self.decay(100, 1, 1000, 60_000)
-        run = self.answer("replay", "--json", "--pace", "1000000x", workload)
-        due_ns = self.info(workload)["duration_ns"] / 1e6
-        # The end is as late as what all calls took, and no step is later than the latest.
-        self.assertGreater(run["pace_behind"]["end_ns"], run["allocator_ns"] - due_ns)
-        self.assertGreaterEqual(run["pace_behind"]["most_ns"], run["pace_behind"]["end_ns"])
-        words = self.mallab("replay", "--pace", "1000000x", workload).stdout.decode()
-        self.assertRegex(words, r"(?m)^pace_behind\.most_ns +[\d,]+$")
-        self.assertNotIn("pace", self.mallab("replay", workload).stdout.decode())
-
     def test_threads_share_one_clock(self):
         recording = self.record(lab.PROGRAMS / "handover", 2000, 100, stdout=lab.subprocess.DEVNULL)
         workload = self.convert(recording)
@@ -182,7 +157,7 @@ class Clock(lab.Lab):
         for name in lab.candidates():
             with self.subTest(candidate=name):
                 digests = {self.answer("replay", "--json", "-a", name, *options, workload)["digest"]
-                           for options in ((), ("--clock", "recorded"), ("--pace", "100x"), ("--one-thread", "--clock", "recorded"))}
+                           for options in ((), ("--clock", "recorded"), ("--one-thread", "--clock", "recorded"))}
                 self.assertEqual(len(digests), 1)
 
     def test_workloads_without_time(self):
@@ -190,9 +165,8 @@ class Clock(lab.Lab):
         trace.write_text("1000\n2\n4\n1\na 0 100\na 1 200\nf 0\nf 1\n")
         workload = self.place / "t.wl"
         self.mallab("convert", "-q", "-o", workload, trace)
-        for options in (("--clock", "recorded"), ("--pace", "real")):
-            result = self.mallab("replay", *options, workload, status=lab.FAILED)
-            self.assert_one_line(result, "no recorded time", workload)
+        result = self.mallab("replay", "--clock", "recorded", workload, status=lab.FAILED)
+        self.assert_one_line(result, "no recorded time", workload)
         result = self.answer("ab", "--json", "-n", "1", "-a", "glibc", workload)
         (one,) = result["workloads"]
         self.assertEqual(one["memory_rounds"], 0)

@@ -46,7 +46,7 @@ class Schema(Lab):
 
     def test_replay(self):
         for more in ([], ["--latency"], ["--promises"], ["--clock", "recorded", "--limit", "200M", "--limit-by", "data"],
-                     ["--pace", "100x", "--one-thread"]):
+                     ["--one-thread"]):
             with self.subTest(more=more):
                 self.judge("mallab-run-1", self.made.answer("replay", "--json", *more, "lua.wl"))
 

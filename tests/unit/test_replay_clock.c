@@ -10,7 +10,6 @@
 #include "replay/clock/recorded.h"
 #include "replay/clock/sleepers.h"
 #include "replay/exec/idle.h"
-#include "replay/exec/pace.h"
 #include "replay/exec/window_plan.h"
 #include "replay/outcome/outcome.h"
 
@@ -33,36 +32,17 @@ TEST(prepare)
 #endif
 }
 
-TEST(speeds_and_clocks_are_parsed)
-{
-    static const char *const wrong[] = {"",        "x",    "4",      "4 x",      "-1x", "0x",
-                                        "0.0001x", "1e3x", "1.2.3x", "2000000x", "nanx"};
-    struct rep_pace pace = {.speed = 7};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        if (rep_pace_parse_speed(wrong[i], &pace) || pace.speed != 7)
-            HARNESS_FAIL("'%s' was taken for a speed", wrong[i]);
-    }
-    CHECK(rep_pace_parse_speed("0.5x", &pace) && pace.speed == 0.5);
-    CHECK(rep_pace_follows(&pace));
-    CHECK(rep_pace_parse_speed("real", &pace) && pace.speed == 1);
-    CHECK(rep_pace_parse_speed("max", &pace) && pace.speed == 0);
-    CHECK(!rep_pace_follows(&pace));
-    CHECK(!rep_pace_parse_clock("virtual", &pace));
-    CHECK(rep_pace_parse_clock("recorded", &pace) && rep_pace_follows(&pace));
-    CHECK(rep_pace_parse_clock("real", &pace) && !rep_pace_follows(&pace));
-}
-
 TEST(a_step_is_short_in_ops_and_in_time)
 {
     uint64_t times[200] = {0};
-    CHECK_U64(rep_pace_step(times, 200), REP_STEP_OPS);
-    CHECK_U64(rep_pace_step(times, 3), 3);
+    CHECK_U64(rep_recorded_step(times, 200), REP_STEP_OPS);
+    CHECK_U64(rep_recorded_step(times, 3), 3);
     for (uint64_t i = 0; i < 200; i++)
         times[i] = i * REP_STEP_NS / 4;
-    CHECK_U64(rep_pace_step(times, 200), 5);
+    CHECK_U64(rep_recorded_step(times, 200), 5);
     for (uint64_t i = 0; i < 200; i++)
         times[i] = i * SECOND;
-    CHECK_U64(rep_pace_step(times, 200), 1);
+    CHECK_U64(rep_recorded_step(times, 200), 1);
 }
 
 /* Two threads take turns; times are noted every 16th op, and the last ops reach to the window's end. */
@@ -221,11 +201,10 @@ TEST(the_clock_stands_for_who_was_signalled)
 TEST(who_does_not_sleep_again_is_lost)
 {
     struct rep_account account;
-    const struct rep_pace pace = {.recorded_clock = true};
-    rep_account_take(&account, &pace, true, 2);
+    rep_account_take(&account, true, true, 2);
     CHECK(rep_account_doubt(&account) == NULL);
     CHECK_U64(account.threads, 1);
-    rep_account_take(&account, &pace, true, 3); /* one that never slept by what is served */
+    rep_account_take(&account, true, true, 3); /* one that never slept by what is served */
     CHECK_U64(account.unseen, 1);
     CHECK(rep_account_doubt(&account) != NULL);
     rep_sleepers_set_patience(1000000);
@@ -234,7 +213,7 @@ TEST(who_does_not_sleep_again_is_lost)
     rep_recorded_pass(SECOND);
     CHECK_U64(rep_recorded_now(), 7251 * SECOND);
     CHECK(rep_sleepers_lost() > 0);
-    rep_account_take(&account, &pace, true, 2);
+    rep_account_take(&account, true, true, 2);
     CHECK(rep_account_doubt(&account) != NULL);
     atomic_store(&sleeper.stop, true);
     atomic_store(&sleeper.hang, false);
@@ -263,36 +242,31 @@ TEST(rest_passes_in_steps)
 {
     static void *slots[REP_IDLE_OBJECTS];
     const struct rep_calls calls = {.malloc = count_malloc, .free = count_free};
-    const struct rep_pace pace = {.recorded_clock = true};
     const uint64_t start = rep_recorded_now();
-    rep_idle(&pace, &calls, NULL, 3600 * SECOND);
+    rep_idle(true, &calls, NULL, 3600 * SECOND);
     CHECK_U64(rep_recorded_now() - start, 3600 * SECOND);
     CHECK_U64(mallocs, 0);
-    rep_idle(&pace, &calls, slots, SECOND + 30000000);
+    rep_idle(true, &calls, slots, SECOND + 30000000);
     CHECK_U64(rep_recorded_now() - start, 3601 * SECOND + 30000000);
     CHECK_U64(mallocs, 10 * REP_IDLE_OBJECTS);
-    rep_idle(&pace, &calls, slots, 1000);
+    rep_idle(true, &calls, slots, 1000);
     CHECK_U64(rep_recorded_now() - start, 3601 * SECOND + 30001000);
     CHECK_U64(mallocs, 11 * REP_IDLE_OBJECTS);
     CHECK_U64(frees, mallocs);
 }
 
-/* On the real clock, what asks for the time is not predicted; at the recording's own pace it is. */
+/* On the real clock, what asks for the time is not predicted. */
 TEST(doubts_are_told)
 {
     struct rep_account account = {.has_time = true};
     CHECK(rep_account_doubt(&account) == NULL);
     account.asks.asked = 1;
     CHECK(rep_account_doubt(&account) != NULL);
-    account.speed = 1;
-    CHECK(rep_account_doubt(&account) == NULL);
-    account.speed = 2;
-    CHECK(rep_account_doubt(&account) != NULL);
     account.recorded = true;
     CHECK(rep_account_doubt(&account) == NULL);
 }
 
-RUN_TESTS(T(prepare), T(speeds_and_clocks_are_parsed), T(a_step_is_short_in_ops_and_in_time),
+RUN_TESTS(T(prepare), T(a_step_is_short_in_ops_and_in_time),
           T(each_op_has_its_time), T(before_the_begin_the_machine_is_told),
           T(from_the_begin_on_recorded_time_is_told), T(sleepers_wake_at_their_moments),
           T(the_clock_stands_for_who_was_signalled), T(who_does_not_sleep_again_is_lost),

@@ -75,8 +75,7 @@ static void merge_counts(json_t *root, const struct res_run *runs, size_t count)
         "proof.clock.served", "proof.clock.own_threads", "proof.clock.own_threads_unseen",
         "proof.clock.own_threads_lost"};
     /* clang-format on */
-    static const char *const MOST[] = {"window_max_ns", "limit.peak_bytes", "limit.base_bytes",
-                                       "pace_behind.most_ns", "pace_behind.end_ns"};
+    static const char *const MOST[] = {"window_max_ns", "limit.peak_bytes", "limit.base_bytes"};
     for (size_t i = 0; i < sizeof SUMS / sizeof SUMS[0]; i++)
         if (value_of(&runs[0], SUMS[i]) != NULL)
             add_up(root, runs, count, SUMS[i], false);

@@ -21,8 +21,6 @@ try info --color sometimes x
 try replay
 try replay --promises --latency x
 try replay --clock virtual x
-try replay --pace 0x x
-try replay --pace fast x
 try ab
 try ab --
 try ab -n 0 x
