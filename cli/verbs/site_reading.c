@@ -8,7 +8,6 @@
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
 #include "convert/recording/recording_json.h"
-#include "convert/recording/unfinished.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "record/collector.h"
@@ -129,34 +128,4 @@ uint64_t cli_leaks_ask(const char *path)
     rec_control_release(&control);
     free(problem); /* then the look is of what was written before */
     return clock_ns;
-}
-
-static char *judge(const struct conv_recording *recording, const char *directory, uint32_t process_id)
-{
-    struct conv_survey *survey = res_calloc(1, sizeof *survey);
-    char *ended = NULL;
-    conv_unfinished_judge(recording, directory, survey);
-    if (survey->recording_state != CONV_RECORDING_GOING_ON)
-        ended = res_strdup(survey->unfinished_why);
-    else if (process_id != 0 && conv_unfinished_process_gone(recording, process_id))
-        ended = res_printf("process %u has ended", process_id);
-    free(survey);
-    return ended;
-}
-
-char *cli_leaks_end(const char *path, uint32_t process_id)
-{
-    struct conv_error *error = res_calloc(1, sizeof *error);
-    struct conv_recording recording;
-    char directory[CONV_PATH_BYTES];
-    char *ended = NULL;
-    conv_recording_directory(path, directory);
-    if (conv_recording_read(directory, &recording, error) != FP_OK || recording.json == NULL)
-        ended = res_strdup("it is no recording that goes on"); /* the look says what is wrong */
-    else
-        ended = recording.finished ? res_strdup("the recording has ended")
-                                   : judge(&recording, directory, process_id);
-    conv_recording_release(&recording);
-    free(error);
-    return ended;
 }

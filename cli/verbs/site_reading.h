@@ -39,9 +39,4 @@ void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);
  * Returns   nanoseconds since the recording began; 0: it has ended, cannot be asked, or does not answer. */
 uint64_t cli_leaks_ask(const char *path);
 
-/* cli_leaks_end - whether nothing more is to come of a process: the recording has ended, its collector, or the process.
- * process_id  0: of none yet.
- * Returns     NULL: it goes on; else what has ended, for a line. The caller's to free. */
-char *cli_leaks_end(const char *path, uint32_t process_id);
-
 #endif

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/base/json_bounds.h"
 #include "cli/base/output.h"
@@ -11,7 +10,6 @@
 #include "cli/options/shared_options.h"
 #include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/clock.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"
@@ -25,16 +23,13 @@ struct settings {
     const char *sort, *filter, *ignore;
     struct site_patterns patterns; /* of ignore */
     struct site_sum sums[SITE_PARTS];
-    uint64_t most, budget_bytes, watch_ns;
+    uint64_t most, budget_bytes;
     bool stacks, exit_code;
-    unsigned looks; /* that were taken */
 };
 
 #define AT(member) offsetof(struct settings, member)
 #define ROWS       20u
 #define FRAMES     64u /* of a stack below a row */
-
-#define WATCH_NS_LEAST UINT64_C(1000000000)
 
 static int take_moment(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
@@ -85,11 +80,7 @@ static const struct cli_option LEAKS_OPTIONS[] = {
      .takes = "a time such as 90s or 5m, one of the day such as 03:00, or a share such as 25%",
      .help = "only what was allocated from that time on: two moments are compared so [0]"},
     {.name = "older", .argument = "T", .how = CLI_DURATION, .at = AT(reading.ages.older_ns),
-     .help = "only what is so old at least: 90s, 5m [0; with --watch its time]"},
-    {.name = "watch", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = AT(watch_ns), .least = WATCH_NS_LEAST,
-     .takes = "a time of 1s at least",
-     .help = "of a recording that goes on: look every so often, and tell what has become so old since the look before, until the "
-             "recording or the process ends. A look reads all of the recording"},
+     .help = "only what is so old at least: 90s, 5m [0]"},
     {.name = "ignore", .seldom = true, .argument = "FILE", .how = CLI_TEXT, .at = AT(ignore),
      .help = "leave out sites with one of these patterns in a function's or module's name of their stack: one a line, as "
              "LeakSanitizer's suppressions"},
@@ -184,7 +175,6 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
     struct res_text text = {0};
     char *title = title_of(settings, stacks->sites, count);
     char *table = site_table_text(stacks, groups, count, request, &style);
-    res_text_printf(&text, "%s", settings->looks > 0 ? "\n" : "");
     res_lines_wrap_open(&text, title, 0);
     if (count == 0 && settings->filter != NULL)
         res_text_printf(&text, "\nno stack has '%s' in a function's or module's name\n\n", settings->filter);
@@ -192,8 +182,7 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
         res_text_printf(&text, "\n%s\n", count > 0 ? table : "no site\n");
     if (settings->table == SITE_TABLE_LEAKS)
         note_left_out(settings, &text);
-    if (settings->looks == 0)
-        cli_sites_notes(stacks, &text);
+    cli_sites_notes(stacks, &text);
     free(title);
     free(table);
     return text.text;
@@ -257,8 +246,7 @@ static int check_times(const struct cli_verb *verb, const struct settings *setti
     if (to->kind == CONV_WHEN_TIME && sites->whole_ns > 0 && to->value > sites->whole_ns)
         cli_say(verb, "'%s' ends after %s, before the time that is asked for: this is of its end",
                 reading->path, RES_DURATION((double)sites->whole_ns));
-    if (settings->watch_ns > 0 || reading->ages.since.kind == CONV_WHEN_NONE || sites->since_ns == 0 ||
-        sites->since_ns < sites->end_ns)
+    if (reading->ages.since.kind == CONV_WHEN_NONE || sites->since_ns == 0 || sites->since_ns < sites->end_ns)
         return CLI_DONE;
     return cli_misuse(verb, "--since is not before what is shown, which ends after %s",
                       RES_DURATION((double)sites->end_ns));
@@ -276,57 +264,8 @@ static int look(const struct cli_verb *verb, struct settings *settings)
     code = check_times(verb, settings, &sites);
     if (code == CLI_DONE)
         code = show(verb, settings, &stacks);
-    settings->looks++;
-    settings->reading.ages.from_ns = sites.until_ns;
-    settings->reading.convert.process_id = sites.survey.process_id; /* it stays that one */
-    settings->reading.convert.process_file = NULL;
     cli_sites_end(&sites, &stacks);
     return cli_put_through() ? code : CLI_FAILED; /* main says why */
-}
-
-/* Wait for the next look, or until there is nothing to wait for. Returns what has ended; NULL: nothing. */
-static char *wait_until(uint64_t next_ns, const struct cli_sites *reading)
-{
-    const struct timespec pause = {.tv_sec = 1};
-    char *ended = cli_leaks_end(reading->path, reading->convert.process_id);
-    while (ended == NULL && fp_now_ns() < next_ns) {
-        (void)nanosleep(&pause, NULL); /* a signal only shortens it */
-        ended = cli_leaks_end(reading->path, reading->convert.process_id);
-    }
-    return ended;
-}
-
-/* Look again and again, and once more when it has ended. Whoever has seen enough before ends us: each look has been written
- * whole. */
-static int watch(const struct cli_verb *verb, struct settings *settings)
-{
-    struct cli_sites *reading = &settings->reading;
-    uint64_t next_ns = 0;
-    bool was_over = false, was_last = false;
-    int code = CLI_DONE;
-    while (!was_last && (code == CLI_DONE || code == CLI_CHECK_OVER)) {
-        char *ended = wait_until(next_ns, reading);
-        next_ns = fp_now_ns() + settings->watch_ns;
-        code = look(verb, settings);
-        was_over |= code == CLI_CHECK_OVER;
-        was_last = ended != NULL;
-        if (was_last)
-            cli_say(verb, "%s", ended);
-        free(ended);
-    }
-    return code == CLI_DONE && was_over ? CLI_CHECK_OVER : code;
-}
-
-static int check_watch(const struct cli_verb *verb, struct settings *settings)
-{
-    struct cli_sites *reading = &settings->reading;
-    if (settings->watch_ns == 0)
-        return -1;
-    if (reading->answer.output != NULL || reading->convert.select.to.kind != CONV_WHEN_NONE)
-        return cli_misuse(verb, "--watch goes on: it takes neither -o nor a time to end at");
-    if (reading->ages.older_ns == 0)
-        reading->ages.older_ns = settings->watch_ns;
-    return -1;
 }
 
 static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
@@ -338,8 +277,6 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
         code = cli_select_check(verb, &settings.reading.convert);
     if (code < 0)
         code = cli_operands_one(verb, &operands, "no recording", "one recording at a time");
-    if (code < 0)
-        code = check_watch(verb, &settings);
     if (code >= 0)
         return code;
     settings.reading.path = operands.words[0];
@@ -349,7 +286,7 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     }
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)
-        code = settings.watch_ns > 0 ? watch(verb, &settings) : look(verb, &settings);
+        code = look(verb, &settings);
     site_patterns_release(&settings.patterns);
     return code;
 }

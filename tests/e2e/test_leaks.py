@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who does not free, while it goes on and after it died: each look tells what is new, a mark what is known."""
+"""Who does not free, while it goes on and after it died: all that is old enough is told, from any moment on."""
 import json
 import os
 import re
@@ -45,64 +45,12 @@ class Leaks(lab.Lab):
     def look(self, *options):
         return self.answer("leaks", "--json", "--by", "function", "--top", "0", *options, "rec")
 
-    def watch(self, *options):
-        """The looks one by one, and the process."""
-        watch = subprocess.Popen([str(lab.BUILD / "mallab"), "leaks", "--watch", "1s", "--json", "--by", "function", "--top", "0",
-                                  *options, "rec"], cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(watch.kill)
-
-        def looks():
-            lines = []
-            for line in watch.stdout:
-                lines.append(line)
-                if line == b"}\n":
-                    yield json.loads(b"".join(lines))
-                    lines = []
-        return looks(), watch
-
-    def follow(self, looks, wanted):
-        """Look until so many objects have been told of: each once, of the age asked for."""
-        told = 0
-        while told < wanted:
-            look = next(looks)
-            told += objects(look)
-            for site in look["sites"]:
-                self.assertGreaterEqual(site["oldest_ns"], look["older_ns"])
-        self.assertEqual(told, wanted)
-
-    def ended(self, looks, watch):
-        """What is told after the recording's end: the last look's objects, the line."""
-        told = sum(objects(look) for look in looks)
-        said = watch.stderr.read().decode().splitlines()
-        watch.stdout.close()
-        watch.stderr.close()
-        self.assertEqual(watch.wait(lab.PATIENCE_S), 0, said)
-        return told, said
-
-    def test_each_look_tells_what_is_new(self):
-        program = Recorded(self)
-        program.do("leaks", 10)
-        looks, watch = self.watch()
-        self.follow(looks, 10)
-        program.do("leaks", 20)
-        self.follow(looks, 20)
-        program.end()
-        told, said = self.ended(looks, watch)
-        self.assertEqual(told, 0)
-        self.assertEqual(len(said), 1, said)
-        self.assertRegex(said[0], "^mallab leaks: (the recording|process [0-9]+) has ended$")
-
     def test_a_killed_program_is_told_to_its_last_object(self):
         program = Recorded(self)
         program.do("leaks", 10)
-        looks, watch = self.watch("--since", "0")
-        self.follow(looks, 10)
         program.do("leaks", 50)
         os.kill(program.pids()[0], signal.SIGKILL)
         program.end()
-        told, said = self.ended(looks, watch)
-        self.assertIn("has ended", said[-1])
-        self.assertLessEqual(told, 50)
         answer = self.look()
         self.assertIs(answer["complete"], True)
         self.assertEqual(objects(answer), 60)
@@ -182,10 +130,6 @@ class Leaks(lab.Lab):
         self.assertEqual(inherited["live_bytes"], sum(site["live_bytes"] for site in at_the_fork) - 2000)
         self.assertEqual((inherited["cut"], inherited["stack"]), ("inherited", []))
         self.assertIn("[inherited from the parent]", self.mallab("flame", "--process", str(child), "rec").stdout.decode())
-
-    def test_what_watch_does_not_take(self):
-        for options in (["-o", "out"], ["--at", "50%"]):
-            self.assertIn("--watch", self.mallab("leaks", "--watch", "1s", *options, "rec", status=lab.MISUSE).stderr.decode())
 
 
 SHAPES = r"""
