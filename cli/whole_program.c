@@ -8,7 +8,6 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/figures/figures.h"
 
 static const struct cli_verb *const VERBS[] = {
     &CLI_AB,     &CLI_RECORD,  &CLI_TOP,        &CLI_CONVERT, &CLI_INFO,  &CLI_REPLAY,
@@ -16,7 +15,7 @@ static const struct cli_verb *const VERBS[] = {
     &CLI_LEAKS,  &CLI_FLAME,   &CLI_ALLOCATORS, &CLI_DOCTOR,  &CLI_HELP,  NULL,
 };
 
-/* ---- completion of candidates and budgets ------------------------------------------------------------------- */
+/* ---- completion of candidates ------------------------------------------------------------------- */
 
 /* Looked for by name only: probing every library would take longer than people wait for a
  * completion. */
@@ -42,76 +41,25 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* "narenas=", and once that is typed its values. */
-static void offer_settings(const char *before, const char *word, const struct res_candidate *candidate)
-{
-    const char *typed = strrchr(word, '+') + 1;
-    char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
-    const char *equals = strchr(typed, '=');
-    for (size_t i = 0; i < candidate->range_count; i++) {
-        const struct res_variable *range = &candidate->ranges[i];
-        const size_t length = strlen(range->name);
-        char *name = res_printf("%s=", range->name), *value;
-        if (equals == NULL)
-            cli_offer(typed, stem, name, range->value);
-        else if ((size_t)(equals - typed) == length && strncmp(typed, range->name, length) == 0)
-            for (size_t k = 0; (value = res_range_value(range, k)) != NULL; k++) {
-                char *whole = res_printf("%s%s", name, value);
-                free(value);
-                cli_offer(typed, stem, whole, NULL);
-                free(whole);
-            }
-        free(name);
-    }
-    free(stem);
-}
-
-/* Candidates for a list as of -a, of which the last one is `word`; list: several between commas. */
-static void offer_candidates(const char *before, const char *word, bool list)
+/* Candidates for a list as of -a, of which the last one is `word`, or for one alone. */
+static void offer_candidates(enum cli_offer kind, const char *before, const char *word)
 {
     struct res_registry registry = {0};
-    const char *comma = list ? strrchr(word, ',') : NULL;
+    const char *comma = kind == CLI_OFFER_CANDIDATES ? strrchr(word, ',') : NULL;
     const char *typed = comma != NULL ? comma + 1 : word;
     char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
     char *others = res_strndup(word, comma != NULL ? (size_t)(comma - word) : 0);
     if (cli_registry_load(NULL, &registry) == CLI_DONE) {
-        const char *plus = strchr(typed, '+');
-        char *base = plus != NULL ? res_strndup(typed, (size_t)(plus - typed)) : res_strdup("");
-        const struct res_candidate *candidate = res_registry_find(&registry, base);
         for (size_t i = 0; i < registry.candidate_count; i++) {
             const struct res_candidate *one = registry.candidates[i];
             if (can_run(one) && strcmp(one->name, "none") != 0 && !is_listed(others, one->name))
                 cli_offer(typed, stem, one->name, one->description);
         }
-        if (candidate != NULL)
-            offer_settings(stem, typed, candidate);
-        free(base);
     }
     printf(":nospace\n:files so\n");
     free(stem);
     free(others);
     res_registry_release(&registry);
-}
-
-/* The figures that a budget names; its limit is left to the user, who has to quote its '<'. */
-static void offer_budget(const char *before, const char *word)
-{
-    const char *comma = strrchr(word, ','), *item = comma != NULL ? comma + 1 : word;
-    const char *colon = strchr(item, ':'), *typed = colon != NULL ? colon + 1 : item;
-    char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
-    for (int metric = 0; strchr(item, '<') == NULL && metric < RES_METRIC_COUNT; metric++)
-        cli_offer(typed, stem, res_metric_name((enum res_metric)metric),
-                  res_metric_unit_name((enum res_metric)metric));
-    printf(":nospace\n:files ini\n");
-    free(stem);
-}
-
-static void offer_measured(enum cli_offer kind, const char *before, const char *typed)
-{
-    if (kind == CLI_OFFER_BUDGET)
-        offer_budget(before, typed);
-    else
-        offer_candidates(before, typed, kind == CLI_OFFER_CANDIDATES);
 }
 
 /* ---- the program ------------------------------------------------------------------------------ */
@@ -128,5 +76,5 @@ const struct cli_program CLI_PROGRAM = {
                "which one serves it best.",
     .example = "mallab ab -- sqlite3 :memory: 'SELECT 1'",
     .begin = answer_probe,
-    .offer = offer_measured,
+    .offer = offer_candidates,
 };

@@ -40,7 +40,7 @@ static void offer_value(const struct cli_program *program, const struct cli_opti
     else if (strcmp(argument, "DIR") == 0)
         printf(":directories\n");
     else if (strncmp(argument + in_brackets, "FILE", 4) == 0 || strcmp(argument, "OUT") == 0 ||
-             strcmp(argument, "OLD") == 0)
+             strcmp(argument, "OLD") == 0 || strcmp(argument, "BUDGET") == 0)
         printf(":files\n");
     for (size_t i = 0; cli_option_value(row, i, &word, &length, &meaning); i++) {
         char *copy = res_strndup(word, length);

@@ -32,10 +32,9 @@ enum cli_how {
 
 /* Completion offers these for an argument. */
 enum cli_offer {
-    CLI_OFFER_BY_NAME, /* the row's words or values; else directories for DIR, files for FILE, OUT and OLD */
+    CLI_OFFER_BY_NAME, /* the row's words or values; else directories for DIR, files for FILE, OUT, OLD and BUDGET */
     CLI_OFFER_CANDIDATE,
     CLI_OFFER_CANDIDATES, /* several, with commas between them */
-    CLI_OFFER_BUDGET,
 };
 
 struct cli_option {

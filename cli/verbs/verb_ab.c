@@ -43,7 +43,7 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_rounds, .at = AT(measure),
      .help = "runs of each candidate, 1-1000; a verdict takes 8 [as many as 3 % needs and --time-budget holds]"},
     {.name = "decide", .seldom = true, .argument = "BUDGET", .how = CLI_CALL, .at = AT(decide),
-     .take = cli_budget_take, .offer = CLI_OFFER_BUDGET,
+     .take = cli_budget_take,
      .help = "go on until each line, as of 'mallab check --budget', is decided, and precise enough to be a later "
              "run's OLD: 'time<=+3%,rss-peak<=+5%', for 2m where --time-budget does not say"},
     {.name = "baseline", .seldom = true, .argument = "OLD", .how = CLI_TEXT, .at = AT(earlier),

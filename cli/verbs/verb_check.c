@@ -85,7 +85,6 @@ static int take_file(const struct cli_verb *verb, const struct cli_option *row, 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .at = AT(budget), .take = cli_budget_take,
-     .offer = CLI_OFFER_BUDGET,
      .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or a file with such lines; may be given several times. Metrics: "
              "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, growth, faults; of several workloads "
              "together fleet:time, fleet:peak, fleet:losers"},
