@@ -34,7 +34,7 @@ uint64_t late_call_restorer(const struct late_process *process)
     static const unsigned char CODE[] = {0x48, 0xc7, 0xc0, 15,  0,
                                          0,    0,    0x0f, 0x05}; /* mov $15, %rax; syscall */
     const struct late_module *libc = late_module_of_kind(process, LATE_LIBC);
-    return libc != NULL ? late_code_bytes(process, libc, CODE, sizeof CODE) : 0;
+    return libc != NULL ? late_module_bytes(process, libc, true, CODE, sizeof CODE) : 0;
 }
 
 /* How good the prospects are, from /proc, before a thread is stopped for a look. */

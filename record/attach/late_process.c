@@ -27,7 +27,7 @@
 #define DYNAMIC_MOST  1024u
 #define FRAMES_MOST   (512u << 20) /* of the frames' tables, in all */
 #define PREPARED_MOST (64u << 20)
-#define CODE_MOST     (64u << 20)
+#define BYTES_MOST    (64u << 20)
 #define CHAIN_MOST    4096u
 #define NAME_MOST     64u
 
@@ -367,15 +367,15 @@ uint64_t late_symbol(const struct late_process *process, const struct late_modul
     return 0;
 }
 
-uint64_t late_code_bytes(const struct late_process *process, const struct late_module *module,
-                         const void *bytes, size_t size)
+uint64_t late_module_bytes(const struct late_process *process, const struct late_module *module, bool in_code,
+                           const void *bytes, size_t size)
 {
     uint64_t found = 0;
     for (size_t i = 0; found == 0 && i < process->mapping_count; i++) {
         const struct late_mapping *mapping = &process->mappings[i];
         const uint64_t length = mapping->past - mapping->first;
-        if (mapping->module < 0 || &process->modules[mapping->module] != module || !mapping->executable ||
-            length > CODE_MOST)
+        if (mapping->module < 0 || &process->modules[mapping->module] != module ||
+            !(in_code ? mapping->executable : mapping->writable) || length > BYTES_MOST)
             continue;
         char *copy = res_calloc(1, length);
         const char *at = late_process_read(process, mapping->first, copy, length)

@@ -95,10 +95,10 @@ const struct late_mapping *late_mapping_of(const struct late_process *process, u
 struct late_module *late_module_of_kind(const struct late_process *process, enum late_kind kind);
 
 /* late_symbol - the address of what a module defines under a name, by DT_GNU_HASH; 0: nothing.
- * late_code_bytes - the address of these bytes in a module's code; 0: they are not there. */
+ * late_module_bytes - the address of these bytes in a module's code, or else in its data; 0: they are not there. */
 uint64_t late_symbol(const struct late_process *process, const struct late_module *module, const char *name);
-uint64_t late_code_bytes(const struct late_process *process, const struct late_module *module,
-                         const void *bytes, size_t size);
+uint64_t late_module_bytes(const struct late_process *process, const struct late_module *module, bool in_code,
+                           const void *bytes, size_t size);
 
 /* late_frames_prepare - read the tables of all modules now, so that no thread stands still for it. */
 void late_frames_prepare(struct late_process *process);

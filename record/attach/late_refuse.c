@@ -128,13 +128,15 @@ static const char *sanitizer_in(const struct late_process *process)
     return NULL;
 }
 
-/* By a note near the begin of its executable: no C function can be called on the stacks of Go. */
-static bool is_of_go(const struct late_process *process)
+/* By a note near its begin, or by what Go's own tools look for in its data, where -buildid= has left out the note: no C function can be
+ * called on the stacks of Go, and words that are left on them look as if it had not returned. */
+static bool is_of_go(const struct late_process *process, const struct late_module *module)
 {
+    static const char note[8] = "\4\0\0\0Go\0", info[15] = "\xff Go buildinf:";
     char head[HEAD_BYTES];
-    return process->module_count > 0 &&
-           late_process_read(process, process->modules[0].first, head, sizeof head) &&
-           memmem(head, sizeof head, "\4\0\0\0Go\0", 8) != NULL;
+    return late_process_read(process, module->first, head, sizeof head) &&
+           (memmem(head, sizeof head, note, sizeof note) != NULL ||
+            late_module_bytes(process, module, false, info, sizeof info - 1) != 0);
 }
 
 static char *refuse_modules(const struct late_process *process)
@@ -146,12 +148,12 @@ static char *refuse_modules(const struct late_process *process)
                           (int)process->pid);
     if (sanitizer != NULL)
         return res_printf("'%s' " SANITIZER_OBSTACLE "%s" SANITIZER_OBSTACLE_REST, process->name, sanitizer);
-    if (is_of_go(process))
-        return res_printf("'%s' is written in Go, on whose stacks no C function can be called: start it "
-                          "under 'mallab record'",
-                          process->name);
     for (size_t i = 0; i < process->module_count; i++)
-        if (strcmp(basename(process->modules[i].path), "libmallab.so") == 0)
+        if (is_of_go(process, &process->modules[i]))
+            return res_printf("'%s' is written in Go, on whose stacks no C function can be called: start the "
+                              "program under 'mallab record'",
+                              basename(process->modules[i].path));
+        else if (strcmp(basename(process->modules[i].path), "libmallab.so") == 0)
             return res_printf("process %d has the recorder preloaded already: 'mallab record --control DIR' "
                               "commands its recording",
                               (int)process->pid);

@@ -10,6 +10,7 @@ import platform
 import pwd
 import random
 import re
+import select
 import shutil
 import signal
 import struct
@@ -65,6 +66,44 @@ while True:
 """
 
 
+# Four threads of Go that call malloc in C, once for each line of its input: a program, and a library of a program in C.
+GO = """
+package main
+
+/*
+#include <stdlib.h>
+static void work(void) { for (int i = 0; i < 1000; i++) { void *volatile p = malloc(100 + i); free(p); } }
+*/
+import "C"
+import ("bufio"; "fmt"; "os"; "runtime"; "sync")
+
+//export Turn
+func Turn() {
+	var all sync.WaitGroup
+	for i := 0; i < 4; i++ {
+		all.Add(1)
+		go func() { runtime.LockOSThread(); C.work(); all.Done() }()
+	}
+	all.Wait()
+}
+
+func main() {
+	fmt.Println("ready")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); fmt.Println("done") { Turn() }
+}
+"""
+HOST = """
+#include <stdio.h>
+#include <unistd.h>
+void Turn(void);
+int main(void) {
+    char line;
+    for (puts("ready"); fflush(stdout), read(0, &line, 1) == 1; puts("done")) Turn();
+    return 0;
+}
+"""
+
+
 def may_trace():
     probe = subprocess.Popen(["sleep", "60"])
     try:
@@ -78,8 +117,6 @@ def may_trace():
         probe.wait()
 
 
-@unittest.skipUnless(platform.machine() == "x86_64", "--pid is for x86-64")
-@unittest.skipUnless(may_trace(), "no process may be traced here")
 def forbid_close_range():
     """For this process and what it starts: answered by ENOSYS."""
     load, jump, end = 0x20, 0x15, 0x06  # of BPF, as a seccomp filter has them: the call's number; if equal; the answer
@@ -88,6 +125,8 @@ def forbid_close_range():
         os._exit(1)
 
 
+@unittest.skipUnless(platform.machine() == "x86_64", "--pid is for x86-64")
+@unittest.skipUnless(may_trace(), "no process may be traced here")
 class Attached(lab.Lab):
     def begin(self, *command, **settings):
         """A program in the background that says `ready` first; killed at the end if it still runs. It yields to the recorder."""
@@ -407,6 +446,31 @@ class Attach(Attached):
         self.assertIn(b"the program is as it was", told)
         return told.decode(), events, after - before
 
+    @unittest.skipUnless(shutil.which("go"), "no go: apt-get install golang-go")
+    def test_go(self):
+        """Who has code in Go is refused at the first look, also without a build id: with an hour to attach in it is no question of time.
+        Recorded from its begin it is whole: each call that a library below ours counted."""
+        (self.place / "turns.go").write_text(GO)
+        (self.place / "host.c").write_text(HOST)
+        go = lambda *options: lab.run(["go", "build", *options, "turns.go"], cwd=self.place, check=True,
+                                      env={**os.environ, "GO111MODULE": "off", "GOCACHE": str(self.place / "cache"), "HOME": str(self.place)})
+        bare = "-ldflags=-s -w -buildid="
+        for name, options in ("plain", []), ("bare", [bare]), ("moved", ["-buildmode=pie", bare]), ("libturns.so", ["-buildmode=c-shared", bare]):
+            go("-o", name, *options)
+        lab.run(["cc", "-o", "host", "host.c", "./libturns.so"], cwd=self.place, check=True)
+        for name, of_go in ("plain", "plain"), ("bare", "bare"), ("moved", "moved"), ("host", "libturns.so"):
+            program = self.begin(f"./{name}", stdin=subprocess.PIPE, cwd=self.place)
+            self.assertIn(f"'{of_go}' is written in Go", self.attach(program, "--attach-timeout", "1h", status=125))
+            self.assertEqual((program.communicate(b"\n", timeout=lab.PATIENCE_S), program.returncode), ((b"done\n", b""), 0))
+        tallies = self.place / "tallies"
+        tallies.mkdir()
+        for name in ("plain", "host"):
+            self.mallab("record", "-o", f"of-{name}", "--", f"./{name}", input=b"\n\n", stdin=None,
+                        env={"LD_PRELOAD": str(lab.PROGRAMS / "libtally.so"), "TALLY_OUT": str(tallies)})
+            counted = sum(int.from_bytes(path.read_bytes()[:8], "little") for path in tallies.glob(f"{name}.*"))
+            self.assertEqual([process["events"] for process in self.recording(f"of-{name}")["processes"]], [counted])
+            self.assertGreater(counted, 15999)
+
     def test_tables(self):
         """Pointers in data, copied data and tables of a library, what dlsym says, and a plugin's constructor and destructor: each call of
         them, and what the loader itself allocates. Pointers that nothing names are counted and named."""
@@ -483,6 +547,33 @@ class Attach(Attached):
         self.assertEqual(recorder.returncode, 0, rest)
         self.assertIn(f"process {program.pid} ended while it was recorded".encode(), rest)
         self.assertGreater(sum(process["events"] for process in self.recording()["processes"]), 0)
+
+    @lab.needs("c++")
+    def test_bench_is_killed(self):
+        """Neither its program nor a recorder outlives `scripts/bench attach`."""
+        bench = subprocess.Popen([lab.SOURCE / "scripts/bench", "attach", "--only", "threads"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env={**os.environ, "MALLAB_BUILD": str(lab.BUILD), "TMPDIR": str(self.place)})
+        self.addCleanup(lambda: (bench.kill(), bench.wait()))
+        left = {}
+
+        def attaches():
+            self.assertIsNone(bench.poll())
+            for pid in pathlib.Path(f"/proc/{bench.pid}/task/{bench.pid}/children").read_text().split():
+                try:
+                    name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+                    if name in ("threads", "mallab") and name not in left:
+                        left[name] = os.pidfd_open(int(pid))
+                        self.addCleanup(os.close, left[name])
+                except OSError:
+                    pass  # it has just ended
+            return len(left) == 2
+        lab.wait_for(attaches, "it to attach")
+        bench.kill()
+        for name in ("threads", "mallab"):
+            ended = select.select([left[name]], [], [], lab.PATIENCE_S)[0]
+            if not ended:
+                signal.pidfd_send_signal(left[name], signal.SIGKILL)
+            self.assertTrue(ended, name)
 
     def test_refused(self):
         """With the reason, and nothing is touched."""
