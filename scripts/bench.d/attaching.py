@@ -1,6 +1,7 @@
 """Programs that run are attached to and left, again and again, at full allocation rate and also by a mallab that is killed: harm
 to any of them, and for how long a thread of theirs stood still: as mallab tells, and as they see it themselves, by a thread that
 sleeps for a millisecond at a time (servers: by their longest answer), beside as long a time without mallab."""
+import contextlib
 import http.client
 import mmap
 import os
@@ -16,7 +17,7 @@ import subprocess
 import threading
 import time
 
-from programs import MALLAB, environment
+from programs import MALLAB, end_with_us, environment
 
 KILLED = 10  # one round of so many
 ALONE_S = 0.3  # about as long as a round
@@ -160,7 +161,7 @@ class Program:
                 self.gap = mmap.mmap(file.fileno(), 8)
             command += (watched,)
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, env=environment())
+                                        stderr=subprocess.STDOUT, env=environment(), preexec_fn=end_with_us)
         if self.process.stdout.readline() != b"ready\n":
             raise SystemExit(f"bench: {command[0]} did not begin")
         self.pid = self.process.pid
@@ -174,6 +175,14 @@ class Program:
 
     def harmed(self):
         return f"ended with {self.process.returncode}" if self.process.poll() is not None else self.harm
+
+    def close(self):
+        """Whatever has come of it, it does not outlive us."""
+        self.process.terminate()
+        try:
+            self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
 
     def end(self):
         if not self.by_input:
@@ -190,8 +199,11 @@ class Server(Program):
 
     def __init__(self, command, port, find_pid=None):
         self.harm, self.port, self.over, self.asked, self.worst = None, port, threading.Event(), 0, 0
-        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        preexec_fn=end_with_us)
         while True:
+            if self.process.poll() is not None:
+                raise SystemExit(f"bench: {command[0]} did not begin")
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 break
@@ -307,7 +319,7 @@ class Attaching:
         """Returns (whether it was recorded and left, what was said)."""
         directory = self.workshop.fresh("rec")
         recorder = subprocess.run([MALLAB, "record", "--pid", str(program.pid), "-o", directory, *options], env=environment(),
-                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=end_with_us)
         shutil.rmtree(directory, ignore_errors=True)
         return recorder.returncode == 0, recorder.stderr
 
@@ -315,7 +327,7 @@ class Attaching:
         """A mallab that is killed at some moment; its collector is asked to end what goes on."""
         directory = self.workshop.fresh("rec")
         victim = subprocess.Popen([MALLAB, "record", "--quiet", "--pid", str(program.pid), "-o", directory, "--duration", "100ms"],
-                                  env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                  env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=end_with_us)
         time.sleep(self.chance.random() * 0.5)
         victim.kill()
         victim.wait()
@@ -360,6 +372,7 @@ class Attaching:
         fine = True
         for name in ("redis", "python", "node", "nginx", "java", "threads"):
             if (not self.only or name in self.only) and (name == "threads" or shutil.which({"python": "/usr/bin/python3", "redis": "redis-server"}.get(name, name))):
-                fine = self.turns(name, getattr(self, name)()) and fine
+                with contextlib.closing(getattr(self, name)()) as program:
+                    fine = self.turns(name, program) and fine
         if not fine:
             raise SystemExit("bench: a program was harmed")

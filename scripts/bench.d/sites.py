@@ -78,8 +78,9 @@ def in_words(percents):
 
 
 class Sites:
-    def __init__(self, report, workshop, rounds):
-        self.report, self.workshop, self.rounds = report, workshop, rounds
+    def __init__(self, report, workshop, rounds, then=None):
+        """then: another build, beside which this one records."""
+        self.report, self.workshop, self.rounds, self.then = report, workshop, rounds, then
 
     def programs(self):
         source, program = self.workshop.fresh("objects.cc"), self.workshop.fresh("objects")
@@ -104,12 +105,12 @@ class Sites:
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system
 
-    def recorded(self, command, env, *options):
+    def recorded(self, command, env, *options, mallab=MALLAB):
         place = self.workshop.fresh("recording")
-        subprocess.run([str(word) for word in (MALLAB, "record", "-q", *options, "-o", place, "--", *command)], env=env, check=True,
+        subprocess.run([str(word) for word in (mallab, "record", "-q", *options, "-o", place, "--", *command)], env=env, check=True,
                        stdout=subprocess.DEVNULL)
-        info = json.loads(subprocess.run([MALLAB, "info", "--json", place], check=True, capture_output=True).stdout)
-        if list(options) == MODES["with"]:
+        info = json.loads(subprocess.run([mallab, "info", "--json", place], check=True, capture_output=True).stdout)
+        if list(options) == MODES["with"] and mallab == MALLAB:
             answer = subprocess.run([MALLAB, "sites", "--json", "--by", "stack", "--top", "0", place], check=True, capture_output=True)
             info["stacks"] = json.loads(answer.stdout)["sites"]
         shutil.rmtree(place)
@@ -120,8 +121,25 @@ class Sites:
         took = {mode: sum(self.recorded(command, env, *MODES[mode])["cpu_ns"].values()) for mode in random.sample(["without", "sampled"], 2)}
         return 100 * math.log(took["sampled"] / took["without"])
 
+    def against(self, env):
+        """Percent of processor time that this build takes beyond the other one, the one right after the other, of each way to record."""
+        builds = {"then": self.then / "mallab", "now": MALLAB}
+        self.report.say(f"\nbeside {self.then}: {self.rounds * PAIRS} pairs of each, percent that this build takes more\n  {'':10}"
+                        + "".join(f" {mode:>32}" for mode in MODES))
+        for name, _, command in self.programs():
+            over = {mode: [] for mode in MODES}
+            for mode in self.rounds * PAIRS * list(MODES):
+                took = {which: sum(self.recorded(command, env, *MODES[mode], mallab=builds[which])["cpu_ns"].values())
+                        for which in random.sample(list(builds), 2)}
+                over[mode].append(100 * math.log(took["now"] / took["then"]))
+            for mode, percents in over.items():
+                self.report.keep(f"sites/{name}/{mode}/against", percents, "%")
+            self.report.say(f"  {name:10}" + "".join(f" {in_words(percents):>32}" for percents in over.values()))
+
     def all(self):
         env = {**os.environ, "PYTHONMALLOC": "malloc"}
+        if self.then:
+            return self.against(env)
         heaptrack, every = Heaptrack(self.workshop), []
         self.report.say(f"\nstacks of all allocations, {self.rounds} rounds interleaved (load {os.getloadavg()[0]:.1f})\n"
                         f"  {'':10} {'ns of CPU an allocation':>24} {'bytes a call':>13} {'stacks':>8} {'cut':>7}  slow-down, times; heaptrack's; a sample")
