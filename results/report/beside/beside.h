@@ -314,12 +314,10 @@ struct res_history_point {
     char *file;
     uint64_t created_unix_ns;
     const char *mallab_version, *baseline_version, *label, *commit, *version; /* label, commit: NULL: none */
-    char *machine_text;
-    bool failed, shares_minute; /* with the point before or behind it */
+    bool failed;
     uint64_t rounds;
     struct res_figures figures;
     struct res_history_move time, peak;
-    char *library_change;     /* since the point before; NULL: none is known */
     struct res_texts changed; /* what is other than at the point before, which may explain a move */
 };
 
@@ -365,7 +363,7 @@ void res_history_finish(struct res_history *history);
  * caller's to free. */
 char *res_history_name(const struct res_result *result, unsigned number);
 
-/* res_history_date - of a point, with seconds where it shares its minute; "?": it has none.
+/* res_history_date - of a point, to the minute; "?": it has none.
  * res_history_document - the whole for people, in the form of the style. The caller's to free. */
 const char *res_history_date(const struct res_history_point *point, char *room);
 char *res_history_document(const struct res_history *history, const struct res_style *style);

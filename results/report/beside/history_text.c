@@ -29,10 +29,8 @@ const char *res_history_date(const struct res_history_point *point, char *room)
 {
     const time_t seconds = (time_t)(point->created_unix_ns / 1000000000);
     struct tm parts;
-    if (gmtime_r(&seconds, &parts) == NULL || strftime(room, RES_WORDS, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+    if (gmtime_r(&seconds, &parts) == NULL || strftime(room, RES_WORDS, "%Y-%m-%d %H:%M", &parts) == 0)
         (void)strcpy(room, "?");
-    else if (!point->shares_minute)
-        *strrchr(room, ':') = '\0';
     return room;
 }
 
@@ -106,7 +104,7 @@ static bool add_move(struct res_document *document, const struct res_history_poi
     return true;
 }
 
-/* Another library, and what moved, before any figure. Returns how often it did. */
+/* Moves stand before any figure. Returns how many there are. */
 static size_t add_candidate(struct res_document *document, const struct res_history_candidate *candidate)
 {
     struct res_grid grid;
@@ -115,9 +113,6 @@ static size_t add_candidate(struct res_document *document, const struct res_hist
     res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     for (size_t i = 0; i < candidate->point_count; i++) {
         const struct res_history_point *point = &candidate->points[i];
-        if (point->library_change != NULL)
-            res_document_line(document, "%s: %s", res_history_date(point, RES_WORDS_ROOM),
-                              point->library_change);
         moves += add_move(document, point, &point->time, "time");
         moves += add_move(document, point, &point->peak, "peak memory");
         add_row(&grid, point, candidate->is_baseline);

@@ -84,7 +84,6 @@ static const struct res_field POINT_FIELDS[] = {
     RES_ROW(TEXT, "file", file, NULL),
     RES_ROW(COUNT, "created_unix_ns", created_unix_ns, NULL),
     RES_ROW(LENT, "mallab_version", mallab_version, NULL),
-    RES_ROW(TEXT, "machine_text", machine_text, NULL),
     RES_ROW(LENT, "baseline_version", baseline_version, NULL),
     RES_ROW_AS(LENT, OMITTED, "label", label, NULL),
     RES_ROW_AS(LENT, OMITTED, "commit", commit, NULL),
@@ -98,7 +97,6 @@ static const struct res_field POINT_FIELDS[] = {
     RATIO("resident_peak_", peak),
     MOVE("time", time),
     MOVE("peak", peak),
-    RES_ROW_AS(TEXT, OMITTED, "library_change", library_change, NULL),
     RES_ROW(TEXTS, "changed", changed, NULL),
 };
 static const struct res_described POINT = RES_DESCRIBE_WHOLLY("a point", POINT_FIELDS);
@@ -197,6 +195,13 @@ static const struct res_result_entry *baseline_of(const struct res_history_sourc
     return res_result_entry_named(source->workload, source->result->baseline);
 }
 
+static bool is_other_library(const struct res_result_entry *then, const struct res_result_entry *now)
+{
+    char *change = res_library_change(then, now);
+    free(change);
+    return change != NULL;
+}
+
 /* What is other than at the point before. */
 static void add_changes(struct res_history_point *point, const struct res_history_source *before,
                         const struct res_history_source *now, const char *name)
@@ -205,14 +210,11 @@ static void add_changes(struct res_history_point *point, const struct res_histor
     const struct res_result_entry *base = baseline_of(before), *base_now = baseline_of(now);
     const struct res_result_entry *entry = res_result_entry_named(before->workload, name);
     const struct res_result_entry *entry_now = res_result_entry_named(now->workload, name);
-    point->library_change = res_library_change(entry, entry_now);
-    if (point->library_change != NULL)
+    if (is_other_library(entry, entry_now))
         add_once(&point->changed,
                  res_described_same(&RES_RESULT_ENTRY, entry, entry_now, "version") ? "build" : "version");
-    char *of_baseline = base != NULL && base_now != NULL ? res_library_change(base, base_now) : NULL;
-    if (of_baseline != NULL)
+    if (base != NULL && base_now != NULL && is_other_library(base, base_now))
         add_once(&point->changed, "baseline");
-    free(of_baseline);
     if (!res_described_same(&RES_RESULT, before->result, now->result, "mallab_version"))
         add_once(&point->changed, "mallab");
     for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++)
@@ -256,7 +258,6 @@ static struct res_history_move move_of(const struct res_history_source **level,
 static struct res_history_point point_of(const struct res_history_source *source,
                                          const struct res_result_entry *entry)
 {
-    const struct res_machine *machine = &source->result->machine;
     const struct res_result_entry *base = baseline_of(source);
     return (struct res_history_point){
         .file = res_strdup(source->file),
@@ -266,8 +267,6 @@ static struct res_history_point point_of(const struct res_history_source *source
         .label = source->result->label,
         .commit = source->result->commit,
         .version = entry->version != NULL ? entry->version : "-",
-        .machine_text = res_printf("%s, %.0f CPUs, Linux %s", machine->cpu != NULL ? machine->cpu : "?",
-                                   fmax(machine->cpus, 0), machine->kernel != NULL ? machine->kernel : "?"),
         .failed = entry->failed != NULL,
         .rounds = source->workload->rounds,
         .figures = entry->figures,
@@ -279,7 +278,6 @@ static struct res_history_point point_of(const struct res_history_source *source
 static struct res_history_candidate candidate_of(const struct res_history_source *sources, size_t count,
                                                  const char *name)
 {
-    const uint64_t minute_ns = UINT64_C(60000000000);
     const struct res_history_source *before = NULL, *time = NULL, *peak = NULL;
     struct res_history_candidate candidate = {.name = name,
                                               .is_baseline = strcmp(name, sources->result->baseline) == 0,
@@ -294,8 +292,6 @@ static struct res_history_candidate candidate_of(const struct res_history_source
         point->peak = move_of(&peak, now, entry, RES_METRIC_RSS_PEAK);
         if (before != NULL)
             add_changes(point, before, now, name);
-        if (before != NULL && point[-1].created_unix_ns / minute_ns == point->created_unix_ns / minute_ns)
-            point[-1].shares_minute = point->shares_minute = true;
         before = now;
     }
     return candidate;

@@ -227,8 +227,8 @@ static json_t *told_of(const char *candidate, const struct res_history_point *po
     for (size_t i = 0; i < 2; i++)
         if (more[i] != NULL)
             res_text_printf(&words, " \xc2\xb7 %s", more[i]);
-    res_text_printf(&words, " \xc2\xb7 mallab %s \xc2\xb7 %s: %s \xc2\xb7 %s", point->mallab_version, machine,
-                    point->machine_text, point->file);
+    res_text_printf(&words, " \xc2\xb7 mallab %s \xc2\xb7 %s \xc2\xb7 %s", point->mallab_version, machine,
+                    point->file);
     char *plain = res_text_plain(words.text);
     json_t *told = json_string(plain);
     free(plain);
