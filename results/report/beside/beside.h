@@ -21,22 +21,22 @@
 
 /* ---- partners.c: one candidate in two experiments (sessions) of the same workload: what changed, less what the machine did in between.
  *   bridge    what both sessions measured and what is the same in both: what it moved by is the machine's, and is taken out of times (ns) as a ratio.
- *             The baseline, where it has the same bytes, or version and build, and settings; else the first allocator that has; else the
- *             harness (the floor: it calls no allocator, so it knows the processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
+ *             The baseline, where it has the same bytes, or version and build, and settings; else the first allocator that has. Without one
+ *             times have no verdict: the machine may be slower, and nothing tells. Memory and faults are no times: a slower machine does
+ *             not change them, nothing is taken out
  *   figure    with a bridge (own / bridge now) / (own / bridge then); else own now / own then
  *   error     each session's own (metric.c); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
  *             to no pairs and are not alike: one may have been on a busy machine
  *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
- *             which no round of a session shows: so what their rounds scatter by is taken off. With the harness as bridge also what it moved by itself, since allocators need not follow it;
- *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
+ *             which no round of a session shows: so what their rounds scatter by is taken off.
+ *             Added is what the bridge and the harness (the floor, which calls no allocator) are sure to have moved apart, since a machine that slows both differently
  *             may slow two allocators differently. Of memory and faults the wider control, and what an unchanged baseline moved by
  *   yardstick the allocator that is the bridge, where there are others: what it moved by is the machine's by definition, so its own times have no verdict
- *   untold    times without any bridge: the machine may be slower, and nothing tells. No verdict
  *
  * Pure: the same samples, the same answer. */
 
 /* RES_BRIDGE_WORDS: their words in JSON, NULL behind the last. */
-enum res_bridge { RES_BRIDGE_NONE, RES_BRIDGE_BASELINE, RES_BRIDGE_HARNESS };
+enum res_bridge { RES_BRIDGE_NONE, RES_BRIDGE_BASELINE };
 extern const char *const RES_BRIDGE_WORDS[];
 
 /* What a session has of one metric; empty series where it has none. */
@@ -55,9 +55,9 @@ struct res_across {
     double bridge_ratio;    /* the bridge now over then, where one is taken out; NAN: none */
     double plain_ratio;     /* own now over own then, nothing taken out; NAN: none */
     const char *bridged_by; /* the allocator that is the bridge; NULL: none is. Borrowed from the result */
-    bool untold, is_yardstick;
+    bool is_yardstick;
     bool is_unchanged; /* the same bytes in both, which called the same: what it moved by is not its own */
-    bool moved;        /* noise is mostly what the machine moved by, unevenly or unknown how */
+    bool moved;        /* noise is mostly what the machine moved by unevenly */
     size_t rounds;     /* of the side that has fewer; 0: not measured */
     size_t rounds_needed;
 };
@@ -177,7 +177,7 @@ struct res_finding {
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
     double bridge_ratio;    /* that shift; NAN: none was taken out */
     const char *bridged_by; /* the allocator that it was read off; NULL: none */
-    bool machine_moved, untold, is_yardstick, is_unchanged; /* as in struct res_across */
+    bool machine_moved, is_yardstick, is_unchanged; /* as in struct res_across */
     char *reason; /* in words, plain text; NULL: the figures are to give the outcome */
 };
 

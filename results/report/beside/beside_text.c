@@ -58,14 +58,9 @@ static char *bridge_words(const struct res_beside *check, size_t first)
             continue;
         const char *percent = RES_PERCENT(finding->bridge_ratio);
         char *bridge = res_text_plain(finding->bridged_by != NULL ? finding->bridged_by : "");
-        char *words =
-            finding->bridge == RES_BRIDGE_BASELINE
-                ? res_printf(
-                      "times are less what the machine moved by since then: %s, as the unchanged %s did",
-                      percent, bridge)
-                : res_printf("times are less what the machine moved by since then: %s, as the harness did; "
-                             "allocators need not follow it, so that counts as noise, too",
-                             percent);
+        char *words = res_printf(
+            "times are less what the machine moved by since then: %s, as the unchanged %s did", percent,
+            bridge);
         free(bridge);
         return words;
     }
@@ -180,11 +175,9 @@ static void add_machine(struct res_document *document, const struct res_beside *
 static void add_explanation(struct res_document *document, const struct res_beside *comparison)
 {
     const char *unchanged = NULL;
-    bool by_harness = false;
     for (size_t i = 0; i < comparison->finding_count && unchanged == NULL; i++) {
         const struct res_finding *finding = &comparison->findings[i];
         unchanged = finding->is_yardstick ? finding->candidate : finding->bridged_by;
-        by_harness |= finding->bridge == RES_BRIDGE_HARNESS;
     }
     if (unchanged != NULL)
         res_document_line(
@@ -192,10 +185,10 @@ static void add_explanation(struct res_document *document, const struct res_besi
             "Times: %s is the same in both, so what it moved by is the machine's (yardstick), and is "
             "taken out of the others' change.",
             unchanged);
-    else if (by_harness)
-        res_document_line(
-            document, "Times: what the harness moved by is the machine's, and is taken out of the change; no "
-                      "other allocator is the same in both.");
+    else if (comparison->finding_count > 0)
+        res_document_line(document,
+                          "Times: no allocator is the same in both, so nothing tells what the machine "
+                          "moved by, and none is judged.");
     res_document_line(
         document, "Resolves: the least change that would have been shown, by the interval's width, the A/A "
                   "controls and what the machine moved by unevenly.");

@@ -130,7 +130,6 @@ static size_t estimate_across(const struct res_partners *partners, struct res_fi
     finding->bridge_ratio = across.bridge_ratio;
     finding->bridged_by = across.bridged_by;
     finding->machine_moved = across.moved;
-    finding->untold = across.untold;
     finding->is_unchanged = across.is_unchanged;
     finding->is_yardstick = across.is_yardstick || (across.is_unchanged && across.bridged_by == NULL &&
                                                     finding->rule.text == NULL && /* a comparison's */
@@ -190,6 +189,12 @@ static struct res_finding finding_of(const struct res_result_workload *workload,
                                 .value = res_metric_value(workload, entry, rule->metric)};
 }
 
+/* A time beside an earlier one, and no allocator is the same in both. */
+static bool is_unbridged(const struct res_finding *finding)
+{
+    return finding->bridge == RES_BRIDGE_NONE && res_metric_unit(finding->rule.metric) == RES_UNIT_NS;
+}
+
 /* Nothing but the allocator can have changed. */
 static bool is_same_place(const struct scene *scene)
 {
@@ -230,13 +235,13 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
         finding.reason = res_strdup("it is the same in both results, so what its time moved by "
                                     "is taken for the machine's; for a verdict on it measure with another "
                                     "baseline (-b)");
-    } else if (finding.untold) {
-        finding.reason = res_strdup(
-            "nothing that is the same in both results tells whether the machine is slower: measure "
-            "an allocator beside it as baseline");
     } else if (finding.is_unchanged && rule->limit >= 1 && is_same_place(scene)) {
         finding.outcome = RES_WITHIN;
         finding.reason = res_strdup("the same bytes in both results: it moved by noise alone");
+    } else if (across && is_unbridged(&finding)) {
+        finding.reason = res_strdup(
+            "no allocator that is the same in both results tells whether the machine is slower: measure "
+            "one beside it as baseline");
     }
     if (finding.reason != NULL || !isfinite(finding.estimate.value))
         finding.tails = (struct res_tails){1, 1};
@@ -253,11 +258,9 @@ static char *reason_of(const struct res_beside *check, const struct res_finding 
                           "(p %.2g, for all together %.2g): more rounds decide",
                           tested, finding->tails.above, finding->above_corrected);
     if (finding->machine_moved && strcmp(why, RES_WHY_NOISE) == 0) {
-        const char *percent = RES_PERCENT(finding->noise.high);
-        char *words = res_printf(
-            "nearer to the limit than the machine itself moved (%s%s): measure both anew", percent,
-            finding->bridge == RES_BRIDGE_BASELINE ? ", unevenly" : "");
-        return words;
+        return res_printf(
+            "nearer to the limit than the machine itself moved (%s, unevenly): measure both anew",
+            RES_PERCENT(finding->noise.high));
     }
     return res_strdup(why);
 }
@@ -517,7 +520,7 @@ static void judge_change(struct res_finding *finding, size_t needed)
     const double worth = unit == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
     const double chance = fmin(finding->tails.above, finding->tails.below);
     enum res_verdict verdict = ratio->value < 1 ? RES_LESS : RES_MORE;
-    if (finding->rounds < needed || !isfinite(ratio->value) || finding->untold || finding->is_yardstick)
+    if (finding->rounds < needed || !isfinite(ratio->value) || is_unbridged(finding) || finding->is_yardstick)
         verdict = RES_UNDECIDED;
     else if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
              (ratio->value >= finding->noise.low && ratio->value <= finding->noise.high) ||

@@ -211,7 +211,7 @@ void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
 
 /* ---- ratios of two sessions, and what bridges them ---- */
 
-const char *const RES_BRIDGE_WORDS[] = {"none", "baseline", "harness", NULL};
+const char *const RES_BRIDGE_WORDS[] = {"none", "baseline", NULL};
 
 static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
 
@@ -238,18 +238,6 @@ static struct res_logarithm over_harness(const struct res_series *own, const str
     logarithm.value = log(times - 1);
     logarithm.error *= times / (times - 1);
     return logarithm;
-}
-
-/* What the whole harness takes; NAN: not measured. */
-static double harness_ns(const struct res_session *session)
-{
-    return res_steady_net_ns(&session->harness.time.batches, NULL);
-}
-
-static double harness_shift(const struct res_session *now, const struct res_session *then)
-{
-    const double shift = harness_ns(now) / harness_ns(then);
-    return shift > 0 && isfinite(shift) ? shift : NAN;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
@@ -294,14 +282,6 @@ static void set_over_baseline(const struct scene *scene, struct res_across *acro
                                                                     : rounds_of(scene->then);
     across->bridge = RES_BRIDGE_BASELINE;
     across->bridge_ratio = across->plain_ratio / across->estimate.value;
-}
-
-static void set_over_harness(const struct scene *scene, double shift, struct res_across *across)
-{
-    set_from_logarithms(scene, over_harness(&scene->now->own, &scene->now->harness),
-                        over_harness(&scene->then->own, &scene->then->harness), across);
-    across->bridge = RES_BRIDGE_HARNESS;
-    across->bridge_ratio = shift;
 }
 
 static double plain_ratio(const struct scene *scene)
@@ -389,19 +369,13 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
         across.noise = noise_of_counts(&scene);
         return across;
     }
-    const double shift = harness_shift(now, then);
     across.noise = noise_of_times(&scene);
     if (now->baseline.count > 0 && then->baseline.count > 0) {
         set_over_baseline(&scene, &across);
         add_noise(&across, unevenness(&scene));
-        return across;
+    } else {
+        set_from_series(&scene, &now->own, &then->own, &across);
     }
-    set_from_series(&scene, &now->own, &then->own, &across);
-    if (metric == RES_METRIC_TIME && isfinite(shift) && across.rounds > 0)
-        set_over_harness(&scene, shift, &across);
-    across.untold = !isfinite(shift);
-    if (isfinite(shift))
-        add_noise(&across, shift);
     return across;
 }
 
