@@ -269,24 +269,15 @@ static const char *class_label(unsigned size_class, char ret_text[40])
     return ret_text;
 }
 
-/* share: of the longest. What is there is seen: less than half a column is a point, or an eighth of one in UTF-8. */
-static void print_bar(double share, bool utf8)
+/* share: of the longest. Less than half a column is a point, so that what is there is seen. */
+static void print_bar(double share)
 {
-    static const char *const PARTS[] = {"",       "\u258f", "\u258e", "\u258d",
-                                        "\u258c", "\u258b", "\u258a", "\u2589"};
-    unsigned eighths = (unsigned)(share * BAR_COLUMNS * 8 + 0.5);
-    if (share > 0 && eighths == 0)
-        eighths = 1;
-    const unsigned columns = utf8 ? eighths / 8 : (eighths + 4) / 8;
-    for (unsigned k = 0; k < columns; k++)
-        fputs(utf8 ? "\u2588" : "#", stdout);
-    if (utf8)
-        fputs(PARTS[eighths % 8], stdout);
-    else if (columns == 0 && share > 0)
-        putchar('.');
+    static const char BAR[] = "########################################";
+    const int columns = (int)(share * BAR_COLUMNS + 0.5);
+    printf("%.*s\n", share > 0 && columns == 0 ? 1 : columns, columns > 0 ? BAR : ".");
 }
 
-static void print_sizes(const struct conv_survey *survey, bool utf8)
+static void print_sizes(const struct conv_survey *survey)
 {
     uint64_t most = 0;
     char label[40];
@@ -304,8 +295,7 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
     for (unsigned i = first; i <= last; i++) {
         printf("%-13s %14s %9s%s", class_label(i, label), FP_GROUPED(survey->class_count[i]),
                FP_BYTES(survey->class_bytes[i]), survey->class_count[i] > 0 ? "  " : "");
-        print_bar((double)survey->class_count[i] / (double)most, utf8);
-        putchar('\n');
+        print_bar((double)survey->class_count[i] / (double)most);
     }
 }
 
@@ -417,7 +407,7 @@ static void print_inherited(const struct conv_survey *survey)
 }
 
 /* Where earlier windows are gone, recording began before what is here. */
-static void print_details(const struct conv_survey *survey, bool utf8)
+static void print_details(const struct conv_survey *survey)
 {
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
     const uint64_t calls = is_workload ? survey->ops : survey->events;
@@ -440,11 +430,11 @@ static void print_details(const struct conv_survey *survey, bool utf8)
         line("removed", "%s calls, with the windows that are not kept", FP_GROUPED(survey->events_removed));
     print_unrecorded(survey);
     print_calls("by call", is_workload ? survey->ops_by_call : survey->events_by_call, calls);
-    print_sizes(survey, utf8);
+    print_sizes(survey);
     cli_survey_lists_print(survey);
 }
 
-void cli_survey_print(const struct conv_survey *survey, const char *path, bool details, bool utf8)
+void cli_survey_print(const struct conv_survey *survey, const char *path, bool details)
 {
     const bool are_several = processes_of(survey) > 1;
     char machine[256];
@@ -471,7 +461,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool d
         print_losses(survey);
     print_pauses(survey);
     if (details)
-        print_details(survey, utf8);
+        print_details(survey);
     else
         cli_programs_print(survey);
 }

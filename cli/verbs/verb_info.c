@@ -190,7 +190,7 @@ static int tell_survey(const struct settings *settings, struct conv_error *error
     if (settings->answer.json)
         code = cli_print_json(cli_survey_json(&survey));
     else
-        cli_survey_print(&survey, settings->path, settings->details, cli_locale_is_utf8());
+        cli_survey_print(&survey, settings->path, settings->details);
     conv_survey_release(&survey);
     return code;
 }
