@@ -138,7 +138,7 @@ static json_t *collector_object(const struct collector *collector)
  * (docs/cost.md). */
 static void put_cost(json_t *object, const struct collector *collector)
 {
-    uint64_t held = 0, used = 0;
+    uint64_t held = 0;
     unsigned long long pages = 0, shared = 0;
     char text[128];
     struct rusage usage;
@@ -155,11 +155,10 @@ static void put_cost(json_t *object, const struct collector *collector)
                             number((uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE)));
     FOR_EACH_SEGMENT (segment, (struct collector *)(uintptr_t)collector) {
         held += segment->view.chunks_offset + seg_held(&segment->view) * (uint64_t)SEG_CHUNK_BYTES;
-        used += segment->view.chunks_offset + seg_held(&segment->view) * (uint64_t)SEG_CHUNK_BYTES;
     }
     json_object_set_new(object, "segments", number(collector->segment_count));
     json_object_set_new(object, "segment_bytes", number(held));
-    json_object_set_new(object, "segment_used_bytes", number(used));
+    json_object_set_new(object, "segment_used_bytes", number(held));
 }
 
 /* Tell the options and pauses that left something out, as asked. */

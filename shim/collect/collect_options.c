@@ -1,10 +1,9 @@
 /* collect_options.c - the command line of mallab-collect. */
-#include "shim/collect/collect_options.h"
+#include "shim/collect/collect.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
