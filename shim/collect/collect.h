@@ -202,7 +202,7 @@ struct collect_stream {
     uint32_t missing_scans;        /* for so many scans */
     uint64_t epoch;                /* of the records being read */
     uint64_t time_ns;              /* newest stamp: times never decrease within a lane */
-    struct fp_site_decoder *sites; /* collect_footprint.h; NULL: none yet */
+    struct fp_site_decoder *sites; /* collect_image.h; NULL: none yet */
 };
 
 /* A table by number: the lanes, or the streams, of an image that sent something (collect_lists.c). */
@@ -264,7 +264,7 @@ struct collect_image {
     struct fp_usage *usage;      /* collect_image.h; NULL: there was no memory for it */
     struct collect_looks *looks; /* while it runs */
     bool has_malloc, front_told; /* collect_tell.h */
-    struct collect_sites *sites; /* collect_footprint.h; NULL: none told */
+    struct collect_sites *sites; /* collect_image.h; NULL: none told */
 };
 
 /* A stretch of time in which nothing was recorded, as asked. ns since recording began. */

@@ -1,5 +1,5 @@
 /* collect_decode.c - records to columns. */
-#include "shim/collect/collect_take.h"
+#include "shim/collect/collect_image.h"
 
 #include "footprint/fp/columns.h"
 

@@ -1,7 +1,6 @@
 /* collect_drain.c - blocks written from the queues, and more memory asked for in time. */
 
-#include "shim/collect/collect_footprint.h"
-#include "shim/collect/collect_take.h"
+#include "shim/collect/collect_image.h"
 #include "shim/collect/collect_tell.h"
 #include "shim/shared/raw.h"
 

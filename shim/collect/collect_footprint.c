@@ -1,5 +1,5 @@
 /* collect_footprint.c - footprints named, described, begun, written and ended. */
-#include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_image.h"
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -13,7 +13,6 @@
 #include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
-#include "shim/collect/collect_image.h"
 #include "shim/collect/collect_tell.h"
 
 #define NAMES_PER_PID      1000u

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include "footprint/base/process.h"
-#include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_take.h"
 #include "shim/collect/collect_tell.h"
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)

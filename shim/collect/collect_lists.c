@@ -2,7 +2,7 @@
  *
  *   items   in the order in which they were first seen; each begins with its number
  *   places  a hash table into them: 1 + index, 0 for none. Numbers without gaps have each a place of its own */
-#include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_image.h"
 
 #include <stdlib.h>
 

@@ -8,10 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_take.h"
 #include "shim/collect/collect_tell.h"
 #include "shim/shared/raw.h"
 

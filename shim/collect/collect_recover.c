@@ -12,10 +12,8 @@
 #include <unistd.h>
 
 #include "footprint/base/part_name.h"
-#include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_take.h"
 #include "shim/collect/collect_tell.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */

@@ -2,7 +2,7 @@
  *
  * A hostile process may tell what it likes: what is kept of one is bounded, and of all together; what is beyond is lost, and
  * reads as cut. */
-#include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_image.h"
 
 #include <stdlib.h>
 #include <string.h>

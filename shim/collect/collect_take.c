@@ -1,12 +1,10 @@
 /* collect_take.c - chunks taken and freed. */
-#include "shim/collect/collect_take.h"
+#include "shim/collect/collect_image.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "shim/collect/collect_footprint.h"
 
 /* ---- queues of chunks, and their ranks ---------------------------------------------------------- */
 

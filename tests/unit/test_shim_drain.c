@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/collect/collect_footprint.h"
-#include "shim/collect/collect_take.h"
+#include "shim/collect/collect_image.h"
 #include "shim/collect/collect_tell.h"
 #include "unit/harness.h"
 
