@@ -197,8 +197,6 @@ int cli_result_load(const struct cli_verb *verb, const char *path, const struct 
         return cli_fleet_collect(verb, paths, 1, request, ret_result);
     if (res_result_load(path, ret_result, &problem)) {
         res_result_judge(ret_result);
-        if (res_result_is_fleet(ret_result))
-            res_notes_fleet(ret_result->fleet);
         return CLI_DONE;
     }
     *ret_result = (struct res_result){0};

@@ -12,7 +12,7 @@
  * JSON is the answer, as with --json. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 
-/* cli_result_load - read one: a result, a fleet's document, or of a directory of results what they say together (a result without workloads:
+/* cli_result_load - read one: a result, or of a directory of results what they say together (a result without workloads:
  * res_result_is_fleet). What is left out of that is told. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
  * cli_fleet_collect - only the last of these, of several files and directories.
  * request  NULL: nobody is expected. cli_fleet_options are its rows. */

@@ -73,8 +73,6 @@ static char *show_fleet(const struct res_fleet *fleet, enum cli_format format, c
 
 static char *show(const struct res_result *result, enum cli_format format, const struct res_style *style)
 {
-    if (res_result_is_fleet(result))
-        return show_fleet(result->fleet, format, style);
     if (format == CLI_FORMAT_MARKDOWN)
         return res_table_markdown(result);
     if (format == CLI_FORMAT_TABLE)
@@ -92,10 +90,6 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
         const int code = cli_result_load(&CLI_REPORT, results->words[i], NULL, &result);
         if (code != CLI_DONE)
             return code;
-        if (format == CLI_FORMAT_CSV && res_result_is_fleet(&result)) {
-            res_result_release(&result);
-            return cli_misuse(&CLI_REPORT, NO_CSV);
-        }
         res_notes_fill(&result);
         char *shown = show(&result, format, style);
         /* CSV has one heading, the others a blank line between results. */
@@ -165,21 +159,14 @@ static void add_file(struct gathering *gathering, const char *path, const char *
     char *problem = NULL;
     const int fd = res_file_open(path, &problem);
     const bool loaded = fd >= 0 && res_result_load_fd(fd, path, false, result, &is_other, &problem);
-    const bool is_fleet = loaded && res_result_is_fleet(result);
-    if (loaded && !is_fleet) {
+    if (loaded) {
         res_result_judge(result);
         res_history_add(&gathering->history, name, result);
         gathering->results = res_realloc(gathering->results, gathering->count + 1, sizeof result);
         gathering->results[gathering->count++] = result;
     } else {
-        gathering->damaged |= !loaded && !is_other;
-        res_history_leave_out(
-            &gathering->history, path,
-            is_fleet   ? "a fleet, which has no history: 'mallab compare' holds two against each other"
-            : is_other ? "no result of 'mallab ab'"
-                       : problem);
-        if (loaded)
-            res_result_release(result);
+        gathering->damaged |= !is_other;
+        res_history_leave_out(&gathering->history, path, is_other ? "no result of 'mallab ab'" : problem);
         free(result);
     }
     if (fd >= 0)

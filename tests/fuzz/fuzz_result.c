@@ -15,7 +15,6 @@
 #include "results/report/table/table.h"
 
 static const char BUDGET[] = "time<=+3%,rss-peak<=+5%,rss-mean<=64MiB,p99<=+10%,faults<=+5%";
-static const char FLEET_BUDGET[] = "fleet:time<=-2%,fleet:peak<=+3%,fleet:losers<=0,fleet:losers<=2%";
 
 /* NULL: there is nothing to show, which only some may say. */
 static void check_shown(char *text, bool may_be_none)
@@ -84,7 +83,7 @@ static void check_gate(const struct res_result *result, const struct res_result 
     struct res_budget budget = {0};
     struct res_beside check;
     char *problem = NULL;
-    FUZZ_CHECK(res_budget_add_text(&budget, res_result_is_fleet(result) ? FLEET_BUDGET : BUDGET, &problem));
+    FUZZ_CHECK(res_budget_add_text(&budget, BUDGET, &problem));
     if (res_check_run(result, earlier, &budget, &check, &problem)) {
         check_shown(res_check_junit(&check, RES_DOUBT_TOLD), false);
         check_beside(&check);

@@ -446,28 +446,6 @@ TEST(a_result_of_several_has_one_and_of_one_has_none)
     CHECK(fleet != NULL && fleet->host_count == 2); /* names are for people */
 }
 
-TEST(a_document_is_read_again_and_checked)
-{
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet, again;
-    char *problem = NULL;
-    take_some(input, 6);
-    finish(input, &fleet);
-    json_t *json = res_fleet_write(&fleet);
-    CHECK(res_fleet_read(json, &again, &problem));
-    json_t *copy = res_fleet_write(&again);
-    CHECK(json_equal(json, copy));
-    res_fleet_release(&again);
-    json_t *inside = json_object_get(json, "fleet");
-    json_array_clear(json_object_get(json_array_get(json_object_get(inside, "hosts"), 0), "entries"));
-    CHECK(!res_fleet_read(json, &again, &problem));
-    CHECK_STR(problem, "a host has not one entry for each candidate");
-    free(problem);
-    json_decref(copy);
-    json_decref(json);
-    res_fleet_release(&fleet);
-}
-
 TEST(the_screen_has_78_columns)
 {
     const struct res_style style = {0};
@@ -507,4 +485,4 @@ RUN_TESTS(T(what_starts_take_is_in_the_hosts_time), T(figures_are_of_the_process
           T(cells_give_the_same_bytes_in_any_order), T(of_one_host_the_newest_result_counts),
           T(a_cell_of_another_baseline_is_refused), T(what_is_mixed_missing_or_left_out_is_told),
           T(without_a_label_the_digest_is_the_key), T(a_result_of_several_has_one_and_of_one_has_none),
-          T(a_document_is_read_again_and_checked), T(the_screen_has_78_columns))
+          T(the_screen_has_78_columns))

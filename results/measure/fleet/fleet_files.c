@@ -347,8 +347,7 @@ static char *load(const char *file, struct res_result *ret_result)
     const bool is_read = res_result_load_fd(fd, file, true, ret_result, &is_other, &problem);
     (void)close(fd); /* only read from */
     if (is_read && ret_result->workload_count == 0) {
-        problem = res_strdup(res_result_is_fleet(ret_result) ? "a fleet: name the results that it is of"
-                                                             : "it has no workload");
+        problem = res_strdup("it has no workload");
         res_result_release(ret_result);
     } else if (is_read) {
         res_result_judge(ret_result);

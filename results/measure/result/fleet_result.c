@@ -1,10 +1,7 @@
 /* fleet_result.c - the rows of a fleet. */
-#include <string.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/result/result.h"
-
-#define CANDIDATES_MAX 1000u
 
 const char *const RES_FLEET_OF[] = {"process", "malloc", NULL};
 
@@ -154,37 +151,8 @@ static const struct res_field FLEET_FIELDS[] = {
 const struct res_described RES_FLEET = RES_DESCRIBE("a fleet", FLEET_FIELDS);
 #undef OWNER
 
-/* What the rows do not ask for. */
-static const char *defect_of(const struct res_fleet *fleet)
-{
-    if (fleet->candidate_count == 0 || strcmp(fleet->candidates[0].name, fleet->baseline) != 0)
-        return "a fleet's first candidate is not its baseline";
-    for (size_t i = 0; i < fleet->host_count; i++)
-        if (fleet->hosts[i].entry_count != fleet->candidate_count)
-            return "a host has not one entry for each candidate";
-    return NULL;
-}
-
 /* What stands in a document beside the fleet. */
 static const char *const BESIDE[] = {"schema", "mallab_version", "missing", "mixed", "left_out"};
-
-bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem)
-{
-    json_t *inside = json_object_get(json, "fleet");
-    json_t *fleet = json_is_object(inside) ? json_copy(inside) : json_object();
-    for (size_t i = 0; i < sizeof BESIDE / sizeof BESIDE[0]; i++)
-        json_object_set(fleet, BESIDE[i], json_object_get(json, BESIDE[i]));
-    const char *defect = json_array_size(json_object_get(fleet, "candidates")) > CANDIDATES_MAX
-                             ? "candidates is no array of a sensible size"
-                             : NULL;
-    bool read = defect == NULL && res_described_read(&RES_FLEET, fleet, ret_fleet, ret_problem);
-    json_decref(fleet);
-    if (read && (defect = defect_of(ret_fleet)) != NULL)
-        res_fleet_release(ret_fleet);
-    if (defect != NULL)
-        *ret_problem = res_strdup(defect);
-    return read && defect == NULL;
-}
 
 json_t *res_fleet_write(const struct res_fleet *fleet)
 {

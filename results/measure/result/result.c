@@ -16,7 +16,6 @@
 #include "results/measure/base/lives.h"
 
 #define SCHEMA_NAME  "mallab-experiment/"
-#define FLEET_NAME   "mallab-fleet/"
 #define SCHEMA_MAJOR 1 /* a higher one is refused; more keys are no new number */
 
 #define WORKLOADS_MAX 4096u
@@ -43,7 +42,7 @@ static const struct {
     {"mallab-status/", "what 'mallab record --control --json' printed", "name the recording"},
     {"mallab-top/", "what 'mallab top --json' printed", "name the recording"},
     {"mallab-fleet/", "a fleet by 'mallab report --together --json'",
-     "show it with 'mallab report', or hold it against another with 'mallab compare'"},
+     "name the directory of the results that it is of"},
     {"mallab-report/", "the data of a page by 'mallab report --format html'", "name the results themselves"},
 };
 
@@ -132,26 +131,6 @@ void res_result_names_apart(struct res_result *result)
     free(named);
 }
 
-/* A fleet's document: a result without workloads. */
-static bool is_schema_of_fleet(const char *schema)
-{
-    return schema != NULL && strncmp(schema, FLEET_NAME, strlen(FLEET_NAME)) == 0;
-}
-
-static bool read_fleet(const json_t *json, struct res_result *ret_result, char **ret_problem)
-{
-    struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
-    if (atoi(json_string_value(json_object_get(json, "schema")) + strlen(FLEET_NAME)) > SCHEMA_MAJOR)
-        *ret_problem = res_strdup("it is newer than " RES_FLEET_SCHEMA
-                                  ": read it with the mallab that wrote it");
-    else if (res_fleet_read(json, fleet, ret_problem)) {
-        res_result_of_fleet(fleet, ret_result);
-        return true;
-    }
-    free(fleet); /* empty */
-    return false;
-}
-
 void res_result_of_fleet(struct res_fleet *fleet, struct res_result *ret_result)
 {
     res_described_init(&RES_RESULT, ret_result);
@@ -165,8 +144,6 @@ static bool read_result(const json_t *json, struct res_lists *lists, struct res_
                         char **ret_problem)
 {
     *ret_result = (struct res_result){0};
-    if (is_schema_of_fleet(json_string_value(json_object_get(json, "schema"))))
-        return read_fleet(json, ret_result, ret_problem);
     char *problem = defect_of(json);
     if (problem != NULL) {
         *ret_problem = res_text_plain(problem);
@@ -264,7 +241,7 @@ bool res_result_load_fd(int fd, const char *path, bool only_rows, struct res_res
     const enum fp_status status = parse(fd, only_rows ? &lists : NULL, &json, &error);
     const int saved = errno;
     const char *schema = json_string_value(json_object_get(json, "schema"));
-    *ret_is_other = json != NULL && !is_schema_of_result(schema) && !is_schema_of_fleet(schema);
+    *ret_is_other = json != NULL && !is_schema_of_result(schema);
     if (json == NULL)
         *ret_problem = status == FP_ERR_READ ? res_strdup(strerror(saved)) : unread(path, status, &error);
     const bool read = json != NULL && read_result(json, only_rows ? &lists : NULL, ret_result, ret_problem);

@@ -299,8 +299,8 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
 /* res_result_names_apart - give workloads names of their own (lives.c); who reads a result has that done. */
 void res_result_names_apart(struct res_result *result);
 
-/* res_result_of_fleet - a result without workloads, of which a fleet is all that it says: so verbs that take a result take a fleet's document,
- * too. res_result_read makes the same of one.
+/* res_result_of_fleet - a result without workloads, of which a fleet is all that it says: so verbs that take a result take a directory of them,
+ * too.
  * fleet  of the heap; the result's from now on. */
 void res_result_of_fleet(struct res_fleet *fleet, struct res_result *ret_result);
 
@@ -458,12 +458,8 @@ struct res_fleet {
 extern const struct res_described RES_FLEET, RES_FLEET_HOST, RES_FLEET_ENTRY, RES_FLEET_CANDIDATE,
     RES_FLEET_LEFT;
 
-/* res_fleet_read - a fleet's document, checked: every host has an entry for each candidate. It has the fleet as `fleet`, beside schema, version,
- * what is missing, what is mixed and what is left out.
- * ret_problem  one line, the caller's to free, where false is returned. */
-bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem);
-
-/* res_fleet_write - the same as JSON. A new reference. */
+/* res_fleet_write - a fleet's document: it has the fleet as `fleet`, beside schema, version, what is missing, what is mixed and what is left
+ * out. A new reference. */
 json_t *res_fleet_write(const struct res_fleet *fleet);
 void res_fleet_release(struct res_fleet *fleet);
 

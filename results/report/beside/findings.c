@@ -407,7 +407,7 @@ static char *kind_problem(const struct res_result *result, bool has_earlier, con
             return res_printf("'%s' (%s): a fleet's budget is against the baseline of the same results",
                               rule->text, rule->place);
         if (!of_fleet && result->workload_count == 0 && result->fleet != NULL)
-            return res_printf("'%s' (%s) is of each workload, of which a fleet's document has no samples: "
+            return res_printf("'%s' (%s) is of each workload, of which a fleet has no samples: "
                               "write 'fleet:time<=-2%%', or name a result",
                               rule->text, rule->place);
     }

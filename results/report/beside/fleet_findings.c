@@ -60,7 +60,7 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
     res_texts_release(&labels);
 }
 
-/* A fleet's document has the interval. */
+/* A fleet has the interval. */
 static struct res_logarithm logarithm_of(const struct res_estimate *estimate, size_t freedom)
 {
     const double width = log(estimate->interval.high / estimate->interval.low);
