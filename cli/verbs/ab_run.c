@@ -181,7 +181,10 @@ static void look_at(const struct res_result *result, const struct res_result *ea
         const struct res_estimate *found = &finding->estimate;
         const double width = earlier == NULL ? (found->interval.high - found->interval.low) / found->value
                                              : finding->noise.high - 1;
-        const bool open = (decides && finding->outcome == RES_INCONCLUSIVE) ||
+        const bool hopeless = earlier != NULL && finding->rule.relative &&
+                              finding->bridge == RES_BRIDGE_NONE &&
+                              res_metric_unit(finding->rule.metric) == RES_UNIT_NS; /* whatever the rounds */
+        const bool open = (decides && finding->outcome == RES_INCONCLUSIVE && !hopeless) ||
                           (precise && finding->rule.relative && isfinite(found->value) &&
                            (earlier == NULL || finding->rule.metric == RES_METRIC_TIME) &&
                            !(width < worth(&finding->rule) / M_SQRT2));

@@ -81,6 +81,17 @@ class Until(lab.Lab):
         checked = self.answer("check", "--json", "--budget", rules, "--baseline", "old.json", "new.json")
         self.assertIn(f"decided: {checked['counts']['within']} within, 0 over, 0 inconclusive", told)
 
+    def test_what_no_round_decides_ends(self):
+        """No allocator is the same in the earlier result: times stay inconclusive, whatever the rounds."""
+        self.decide("time<=+400%", "-o", "old.json")
+        old = json.loads((self.place / "old.json").read_text())
+        for entry in old["workloads"][0]["candidates"]:
+            entry.update(version="0", build={"id": "00"})
+        (self.place / "old.json").write_text(json.dumps(old))
+        told = self.decide("time<=+400%", "--baseline", "old.json", "-o", "new.json").stderr.decode()
+        self.assertRegex(told, "decided: 0 within, 0 over, [12] inconclusive")
+        self.assertLess(json.loads((self.place / "new.json").read_text())["workloads"][0]["rounds"], 60)
+
     def test_what_cannot_be_decided(self):
         told = self.decide("nobody:time<=+3%", "-o", "new.json", status=lab.FAILED).stderr.decode()
         self.assertIn("fits nothing: the result has no candidate 'nobody'", told)
