@@ -197,10 +197,10 @@ class Program:
 class Server(Program):
     """One that answers: a thread of ours asks without a pause and holds each answer against what it has to be."""
 
-    def __init__(self, command, port, find_pid=None):
+    def __init__(self, command, port, find_pid=None, **settings):
         self.harm, self.port, self.over, self.asked, self.worst = None, port, threading.Event(), 0, 0
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        preexec_fn=end_with_us)
+                                        preexec_fn=end_with_us, **settings)
         while True:
             if self.process.poll() is not None:
                 raise SystemExit(f"bench: {command[0]} did not begin")
@@ -265,6 +265,25 @@ class Nginx(Server):
             link.close()
 
 
+class Postgres(Server):
+    """What is attached to is the process that answers our session."""
+
+    def answers(self):
+        with subprocess.Popen(["psql", "-qAtX", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "postgres"], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=end_with_us) as client:
+            def ask(query):
+                client.stdin.write(query + ";\n")
+                client.stdin.flush()
+                return client.stdout.readline().strip()
+            self.pid = int(ask("select pg_backend_pid()"))
+            while not self.over.is_set():
+                got = ask("select count(*), sum(length(repeat(md5(i::text), 20))), count(distinct i % 70) from generate_series(1, 300) i")
+                if got != "300|192000|70":
+                    raise ValueError(got)
+                yield
+            client.stdin.close()
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -286,6 +305,22 @@ class Attaching:
 
     def redis(self):
         return Redis(["redis-server", "--port", port := free_port(), "--save", "", "--dir", self.workshop.place], port)
+
+    def postgres(self):
+        self.workshop.place.chmod(0o711)
+        place, port = self.workshop.fresh("postgres"), free_port()
+        place.mkdir()
+        user = {}
+        if os.geteuid() == 0:
+            shutil.chown(place, "postgres", "postgres")
+            user = {"user": "postgres", "group": "postgres", "extra_groups": []}
+        made = subprocess.run(["initdb", "-D", place, "-A", "trust", "-U", "postgres"], cwd="/", capture_output=True, text=True, **user)
+        if made.returncode != 0:
+            raise SystemExit(f"bench: initdb: {made.stderr}")
+        server = Postgres(["postgres", "-D", place, "-p", port, "-k", place, "-h", "127.0.0.1"], port, stderr=subprocess.DEVNULL, cwd="/", **user)
+        while not server.asked and not server.harmed():
+            time.sleep(0.05)
+        return server
 
     def python(self):
         return Program("/usr/bin/python3", "-S", "-c", PYTHON, watched=self.workshop.place / "gap")
@@ -370,7 +405,7 @@ class Attaching:
         self.report.say("\nattached to and left: rounds, of which left as it was, with mallab killed, refused; harm; stop in ms: median, most; "
                         "as the program sees it; the same where nobody attaches")
         fine = True
-        for name in ("redis", "python", "node", "nginx", "java", "threads"):
+        for name in ("redis", "postgres", "python", "node", "nginx", "java", "threads"):
             if (not self.only or name in self.only) and (name == "threads" or shutil.which({"python": "/usr/bin/python3", "redis": "redis-server"}.get(name, name))):
                 with contextlib.closing(getattr(self, name)()) as program:
                     fine = self.turns(name, program) and fine
