@@ -6,16 +6,12 @@
 
 #include <stdlib.h>
 
+#include "footprint/base/grow.h"
+
 bool list_image(struct collector *collector, struct collect_image *image)
 {
-    if (collector->image_count == collector->image_capacity) {
-        const size_t capacity = collector->image_capacity > 0 ? collector->image_capacity * 2 : 16;
-        struct collect_image **grown = realloc(collector->images, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        collector->images = grown;
-        collector->image_capacity = capacity;
-    }
+    if (!FP_GROW(collector->images, collector->image_capacity, collector->image_count + 1))
+        return false;
     collector->images[collector->image_count++] = image;
     return true;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/grow.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_tell.h"
@@ -115,15 +116,10 @@ static void note_pause(struct collector *collector)
             collector->pauses[collector->pause_count - 1].to_ns = collect_elapsed_ns(collector);
         return;
     }
-    if (collector->pause_count == collector->pause_capacity) {
-        const size_t capacity = collector->pause_capacity * 2 + 8;
-        struct collect_pause *grown = realloc(collector->pauses, capacity * sizeof *grown);
-        if (grown == NULL)
-            return; /* the footprints have their marks */
-        collector->pauses = grown;
-        collector->pause_capacity = capacity;
-    }
-    collector->pauses[collector->pause_count++] = (struct collect_pause){collect_elapsed_ns(collector), 0};
+    if (FP_GROW(collector->pauses, collector->pause_capacity,
+                collector->pause_count + 1)) /* else the footprints have their marks */
+        collector->pauses[collector->pause_count++] = (struct collect_pause){collect_elapsed_ns(collector),
+                                                                             0};
 }
 
 static bool heed_pause(struct collector *collector)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/grow.h"
 #include "footprint/base/part_name.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"
@@ -70,7 +71,7 @@ struct found {
 /* The footprints of a directory, by stem and window; the caller frees them. */
 struct listing {
     struct found *items;
-    size_t count;
+    size_t count, capacity;
 };
 
 /* A window's number has four digits or more: a longer one is a later window, whatever the order of the names. */
@@ -91,12 +92,10 @@ static struct listing list_directory(const struct collector *collector)
         struct found found;
         if (!fp_part_name(entry->d_name, SEG_FILE, found.stem, &found.window))
             continue;
-        struct found *grown = realloc(listing.items, (listing.count + 1) * sizeof *grown);
-        if (grown == NULL)
-            break; /* those found so far are recovered */
-        listing.items = grown;
+        if (!FP_GROW(listing.items, listing.capacity, listing.count + 1))
+            break;                                                    /* those found so far are recovered */
         memcpy(found.file, entry->d_name, strlen(entry->d_name) + 1); /* fits: fp_part_name saw it */
-        grown[listing.count++] = found;
+        listing.items[listing.count++] = found;
     }
     if (directory != NULL)
         (void)closedir(directory); /* only read */

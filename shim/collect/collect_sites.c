@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/grow.h"
+
 #define NODES_KEPT_MOST   (UINT64_C(1) << 20) /* of an image; 24 MiB */
 #define NODES_MOST_OF_ALL (UINT64_C(1) << 22) /* of all images */
 #define MODULES_KEPT_MOST 4096u
@@ -32,16 +34,9 @@ static struct collect_sites *sites_of(struct collect_image *image)
 static void take_node(void *context, const struct fp_site_entry *entry)
 {
     struct collect_sites *sites = sites_of(context);
-    if (sites == NULL || sites->node_count >= NODES_KEPT_MOST || nodes_of_all >= NODES_MOST_OF_ALL)
+    if (sites == NULL || sites->node_count >= NODES_KEPT_MOST || nodes_of_all >= NODES_MOST_OF_ALL ||
+        !FP_GROW(sites->nodes, sites->node_capacity, sites->node_count + 1))
         return;
-    if (sites->node_count == sites->node_capacity) {
-        const size_t capacity = sites->node_capacity * 2 + 256;
-        struct fp_site_entry *grown = realloc(sites->nodes, capacity * sizeof *grown);
-        if (grown == NULL)
-            return;
-        sites->nodes = grown;
-        sites->node_capacity = capacity;
-    }
     sites->nodes[sites->node_count++] = *entry;
     nodes_of_all++;
 }
@@ -49,18 +44,10 @@ static void take_node(void *context, const struct fp_site_entry *entry)
 static void take_module(void *context, const struct fp_module *module)
 {
     struct collect_sites *sites = sites_of(context);
-    char *path;
-    if (sites == NULL || sites->module_count >= MODULES_KEPT_MOST)
+    if (sites == NULL || sites->module_count >= MODULES_KEPT_MOST ||
+        !FP_GROW(sites->modules, sites->module_capacity, sites->module_count + 1))
         return;
-    if (sites->module_count == sites->module_capacity) {
-        const size_t capacity = sites->module_capacity * 2 + 16;
-        struct fp_module *grown = realloc(sites->modules, capacity * sizeof *grown);
-        if (grown == NULL)
-            return;
-        sites->modules = grown;
-        sites->module_capacity = capacity;
-    }
-    path = strdup(module->path);
+    char *path = strdup(module->path);
     if (path == NULL)
         return;
     sites->modules[sites->module_count] = *module;
