@@ -92,8 +92,7 @@ struct module_list {
 
 static const char *name_of(const struct wl_site_numbers *numbers, const struct fp_module *module)
 {
-    const char *slash = strrchr(module->path, '/');
-    return module->path[0] == '\0' ? numbers->program : slash != NULL ? slash + 1 : module->path;
+    return module->path[0] == '\0' ? numbers->program : basename(module->path);
 }
 
 static bool is_same_file(const struct fp_module *one, const struct fp_module *other)

@@ -183,7 +183,6 @@ static void explain(const struct seg_allocator *allocator, char *ret_why, size_t
     char library[sizeof allocator->library];
     memcpy(library, allocator->library, sizeof library);
     library[sizeof library - 1] = '\0';
-    const char *slash = strrchr(library, '/');
     if (library[0] == '\0')
         (void)snprintf(ret_why, size,
                        "brings a malloc of its own, which is asked before any preloaded library: build it "
@@ -192,7 +191,7 @@ static void explain(const struct seg_allocator *allocator, char *ret_why, size_t
         (void)snprintf(ret_why, size,
                        "calls the malloc of '%.60s', which is preloaded before the recorder: name "
                        "libmallab.so first in LD_PRELOAD",
-                       slash != NULL ? slash + 1 : library);
+                       basename(library));
 }
 
 void front_check(struct collector *collector, struct collect_image *image)

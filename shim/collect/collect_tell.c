@@ -224,8 +224,7 @@ static bool has_come(const struct collector *collector, const struct collect_unr
     char name[sizeof guess->name];
     for (size_t i = 0; i < collector->image_count; i++) {
         const struct collect_image *image = collector->images[i];
-        const char *slash = strrchr(image->executable, '/');
-        (void)fp_text_plain(slash != NULL ? slash + 1 : image->executable, name, sizeof name);
+        (void)fp_text_plain(basename(image->executable), name, sizeof name);
         name[strlen(name) < strlen(guess->name) ? 0 : strlen(guess->name)] = '\0'; /* " (deleted)" */
         if ((image->pid == guess->pid || image->foreign) && strcmp(name, guess->name) == 0)
             return true;

@@ -376,13 +376,9 @@ static bool turn(struct sweep *sweep, const struct module *module, const ElfW(Re
 
 static void name_left(struct slots_count *count, const char *path, uint64_t slots)
 {
-    const char *slash = strrchr(path, '/');
     if (count->left_in[0] != '\0')
         text_append(count->left_in, sizeof count->left_in, ", ");
-    text_append(count->left_in, sizeof count->left_in,
-                slash != NULL   ? slash + 1
-                : *path != '\0' ? path
-                                : "the program");
+    text_append(count->left_in, sizeof count->left_in, *path != '\0' ? text_base_name(path) : "the program");
     text_append(count->left_in, sizeof count->left_in, " (");
     text_append_number(count->left_in, sizeof count->left_in, slots);
     text_append(count->left_in, sizeof count->left_in, ")");

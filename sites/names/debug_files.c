@@ -20,12 +20,6 @@ struct search {
     Elf *elf; /* found */
 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* Returns a descriptor of a regular file; -1. Links are followed: libraries have several names. */
 static int open_regular(const char *path)
 {
@@ -111,7 +105,7 @@ static void find_file(struct search *search, struct debug_files *files)
     files->is_damaged = fd >= 0 && !is_found && module->build_id_bytes == 0;
     for (size_t i = 0; !is_found && i < places->directory_count; i++)
         is_found = (module->path[0] == '/' && try_path(search, places->directories[i], module->path, "")) ||
-                   try_path(search, places->directories[i], "/", last_part(module->path)) ||
+                   try_path(search, places->directories[i], "/", basename(module->path)) ||
                    try_build_id(search, places->directories[i], module->build_id, module->build_id_bytes, "");
     if (!is_found)
         (void)try_fetched(search, NAMES_FETCH_FILE);
@@ -167,7 +161,7 @@ static bool try_link(struct search *search, Elf *file)
     const char *path = search->request->module.path;
     GElf_Word checksum;
     const char *name = file != NULL ? dwelf_elf_gnu_debuglink(file, &checksum) : NULL;
-    const int length = (int)(last_part(path) - path); /* with the slash */
+    const int length = (int)(basename(path) - path); /* with the slash */
     if (name == NULL || strchr(name, '/') != NULL || (size_t)length >= sizeof directory ||
         search->request->module.build_id_bytes == 0) /* its checksum proves nothing */
         return false;
@@ -181,7 +175,7 @@ static bool try_link(struct search *search, Elf *file)
 static bool try_directory(struct search *search, const char *directory)
 {
     const struct names_module *module = &search->request->module;
-    const char *name = last_part(module->path);
+    const char *name = basename(module->path);
     char in[NAMES_PATH_MAX];
     if (is_useful(search,
                   try_build_id(search, directory, module->build_id, module->build_id_bytes, ".debug")))

@@ -124,11 +124,8 @@ static void release_module(struct module *module)
 
 static bool copy_module(const struct names_module *from, struct module *ret)
 {
-    const char *path = from->path != NULL ? from->path : "", *slash = strrchr(path, '/');
-    const char *name = from->kind == NAMES_JIT ? "[jit]"
-                       : is_vdso(from)         ? "[vdso]"
-                       : slash != NULL         ? slash + 1
-                                               : path;
+    const char *path = from->path != NULL ? from->path : "";
+    const char *name = from->kind == NAMES_JIT ? "[jit]" : is_vdso(from) ? "[vdso]" : basename(path);
     const size_t bytes = from->build_id_bytes <= NAMES_BUILD_ID_MAX ? from->build_id_bytes
                                                                     : NAMES_BUILD_ID_MAX;
     const size_t size = FP_PLAIN_GROWTH * strlen(name) + 1;

@@ -28,12 +28,11 @@ const char *site_cut_words(enum fp_cut cut)
 
 static void put_frame(const struct site_stack_frame *frame, bool with_line, struct res_text *text)
 {
-    const char *slash = frame->words->file != NULL ? strrchr(frame->words->file, '/') : NULL;
     char name[SITE_SHORT_NAME];
     site_short_name(frame->words->function, name, sizeof name);
     res_text_printf(text, "%s", name);
     if (with_line && frame->words->file != NULL)
-        res_text_printf(text, " %s:%u", slash != NULL ? slash + 1 : frame->words->file, frame->words->line);
+        res_text_printf(text, " %s:%u", basename(frame->words->file), frame->words->line);
 }
 
 /* What calls main or a thread's first function tells nothing. */
