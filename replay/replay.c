@@ -343,8 +343,7 @@ static int prepare(struct run *run)
     if (!starts_threads(run))
         return EXIT_BAD_INPUT;
     if (run->options.recorded_clock && run->summary->duration_ns == 0) {
-        rep_complain("'%s' has no recorded time: replay it with --clock real",
-                     run->options.workload);
+        rep_complain("'%s' has no recorded time: replay it with --clock real", run->options.workload);
         return EXIT_FAILED;
     }
     if (!map_all(run))
@@ -388,8 +387,7 @@ static void rest(struct run *run)
     if (options->check)
         check_rest(run);
     else if (options->idle_ms > 0)
-        rep_idle(calls, &run->calls, calls ? run->idle_slots : NULL,
-                 (uint64_t)options->idle_ms * 1000000);
+        rep_idle(calls, &run->calls, calls ? run->idle_slots : NULL, (uint64_t)options->idle_ms * 1000000);
     if (options->idle_ms > 0)
         rep_meters_idle(&run->meters, calls);
 }
@@ -461,7 +459,8 @@ static int replay(struct run *run)
     rest(run);
     rep_exec_end(run->exec, &run->totals);
     rep_limit_lift(&run->limit);
-    rep_account_take(&run->account, run->options.recorded_clock, run->summary->duration_ns > 0, rep_meters_threads());
+    rep_account_take(&run->account, run->options.recorded_clock, run->summary->duration_ns > 0,
+                     rep_meters_threads());
     return is_proven(run) ? print_outcome(run) : EXIT_FAILED;
 }
 

@@ -109,7 +109,7 @@ struct rep_exec {
     struct rep_thread *standby; /* NULL: no thread is idle in this window */
     uint32_t standby_from;      /* where to look for the next one */
     struct rep_stacks stacks;
-    uint32_t batons;       /* that a window has */
+    uint32_t batons; /* that a window has */
     enum fp_status status;
     struct rep_exec_totals totals;
     void *(*thread_main)(void *thread); /* what a created thread runs */

@@ -10,8 +10,7 @@
 
 /* ---- the clock -------------------------------------------------------------------------------- */
 
-void rep_account_take(struct rep_account *account, bool recorded, bool has_time,
-                      unsigned threads)
+void rep_account_take(struct rep_account *account, bool recorded, bool has_time, unsigned threads)
 {
     const unsigned known = rep_sleepers_known();
     memset(account, 0, sizeof *account);
