@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "footprint/wl/wl_put.h"
+#include "footprint/wl/wl_writer.h"
 
 #define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
 #define FAR_ONE_IN     16u /* so many of a block's marks name objects of earlier blocks: ids are far apart */

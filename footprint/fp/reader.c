@@ -16,7 +16,7 @@
 #include "footprint/fp/marks.h"
 #include "footprint/fp/site_model.h"
 #include "footprint/fp/sites_block.h"
-#include "footprint/fp/usage_block.h"
+#include "footprint/fp/usage.h"
 
 struct fp_reader {
     int fd;

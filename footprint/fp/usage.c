@@ -1,10 +1,12 @@
 /* usage.c - the parts of a usage by name; the text of a usage and the series behind it as a block. */
-#include "footprint/fp/usage_block.h"
+#include "footprint/fp/usage.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "footprint/base/blockio.h"
 
 #define KIB               1024u
 #define OF(member, which) #member, offsetof(struct fp_usage, member), 0, INT64_MAX, which
@@ -220,7 +222,7 @@ static bool get_series(const struct column *series, struct fp_usage *usage)
 /* ---- the block --------------------------------------------------------------------------------------- */
 
 enum fp_status usage_encode(const struct fp_usage *usage, struct bytes *text, struct bytes *series,
-                            struct block_header *ret_header, struct column ret_columns[USAGE_COLUMNS])
+                            struct block_header *ret_header, struct column *ret_columns)
 {
     if (usage->point_count > FP_USAGE_POINTS_MAX)
         return FP_ERR_LIMIT;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "footprint/base/meta.h"
+#include "footprint/base/status.h"
 
 #define FP_USAGE_UNKNOWN    UINT64_MAX /* a number that nobody could tell */
 #define FP_USAGE_POINTS_MAX 256u
@@ -134,5 +135,30 @@ void fp_usage_tell(const struct fp_usage *usage, struct fp_usage_texts *ret_text
  * cannot be.
  * Returns  false for a number that is none. */
 bool fp_usage_take(struct fp_usage *usage, const char *key, const char *value);
+
+/* ---- a usage as the columns of a block, and back. Private to footprint/. docs/format.md, "Usage block". */
+
+struct block_header;
+struct bytes;
+struct column;
+
+enum usage_column { USAGE_TEXT = 0, USAGE_SERIES, USAGE_COLUMNS };
+
+#define USAGE_NUMBERS_A_POINT   4u
+#define USAGE_SERIES_BYTES_MAX  (FP_USAGE_POINTS_MAX * USAGE_NUMBERS_A_POINT * VARINT_BYTES_MAX)
+#define USAGE_SCRATCH_BYTES_MAX (65536u + USAGE_SERIES_BYTES_MAX)
+
+/* usage_encode - header and columns of a block.
+ * text, series  receive the columns' bytes (replaced), which must outlive them.
+ * ret_columns   USAGE_COLUMNS of them.
+ * Returns       FP_OK, FP_ERR_MEMORY, FP_ERR_LIMIT. */
+enum fp_status usage_encode(const struct fp_usage *usage, struct bytes *text, struct bytes *series,
+                            struct block_header *ret_header, struct column *ret_columns);
+
+/* usage_decode - check and read one; the text is changed in place.
+ * ret_usage  set on FP_OK only; fp_usage_release ends it.
+ * Returns    FP_OK; FP_ERR_CORRUPT with *ret_what; FP_ERR_MEMORY. */
+enum fp_status usage_decode(const struct block_header *header, char *text, size_t text_size,
+                            const struct column *series, struct fp_usage *ret_usage, const char **ret_what);
 
 #endif

@@ -12,7 +12,7 @@
 #include "footprint/base/trusted.h"
 #include "footprint/fp/marks.h"
 #include "footprint/fp/sites_block.h"
-#include "footprint/fp/usage_block.h"
+#include "footprint/fp/usage.h"
 
 /* A size limit leaves this much for the usage, the trailer and its lane table. */
 #define TRAILER_RESERVE    8192u

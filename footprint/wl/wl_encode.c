@@ -7,7 +7,6 @@
 
 #include "footprint/base/bytes.h"
 #include "footprint/base/signals.h"
-#include "footprint/wl/wl_put.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
 

@@ -9,7 +9,7 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/grow.h"
 #include "footprint/base/memory_bound.h"
-#include "footprint/wl/wl_put.h"
+#include "footprint/wl/wl_writer.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
 #define ZSTD_LEVEL_DEFAULT 1 /* level 3 costs half as much again and saves 1 % */

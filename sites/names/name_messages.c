@@ -1,5 +1,5 @@
-/* name_messages.c - see name_messages.h. */
-#include "sites/names/name_messages.h"
+/* name_messages.c - see names.h. */
+#include "sites/names/names.h"
 
 #include <stdlib.h>
 

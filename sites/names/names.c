@@ -12,7 +12,6 @@
 #include "footprint/base/hash_index.h"
 #include "footprint/base/process.h"
 #include "footprint/base/words.h"
-#include "sites/names/name_messages.h"
 
 #define ANSWERS_BYTES_MAX (UINT64_C(1) << 30) /* of all replies to one names_resolve */
 #define TEXTS_BYTES       (UINT32_C(64) << 10)

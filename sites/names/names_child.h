@@ -4,7 +4,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "sites/names/name_messages.h"
+#include "sites/names/names.h"
 
 /* ---- give_up.c: what is given up before what a stranger may have made is read ----
  *

@@ -4,7 +4,7 @@
 #include "footprint/base/bytes.h"
 #include "footprint/fp/marks.h"
 #include "footprint/fp/sites_block.h"
-#include "footprint/fp/usage_block.h"
+#include "footprint/fp/usage.h"
 #include "golden/defects.h"
 
 #define HEADER BLOCK_HEADER_BYTES
