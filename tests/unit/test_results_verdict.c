@@ -222,6 +222,28 @@ TEST(without_the_process_per_cent_are_of_calls_and_heap)
           NULL);
 }
 
+/* 3 % of the program's memory for 12 % of its time, or for 7.5 %; another saves less and takes no time. */
+TEST(a_saving_whose_price_is_out_of_proportion_is_not_advised)
+{
+    static const struct figures dear = {"dear", 2.2, 0.02, 0.94, 0.002, 1e7, 0.05, 1, 1},
+                                fair = {"fair", 1.75, 0.02, 0.94, 0.002, 1e7, 0.05, 1, 1},
+                                free_one = {"free", 1, 0.02, 0.96, 0.002, 1e7, 0.05, 1, 1},
+                                large = {"large", 0.4, 0.02, 1.8, 0.002, 1e7, 0.05, 1, 1};
+    const struct figures both[] = {dear, free_one};
+    const struct res_result_workload *known = program_with(&dear, 1, "known", PROCESS);
+    CHECK_U64(known->verdict->peak.kind, RES_ANSWER_TOO_DEAR);
+    CHECK(strstr(verdict_words(known), "memory: stay with glibc, none is smaller at a price worth it\n") !=
+          NULL);
+    CHECK(typed_note(known, "try it") == NULL);
+    CHECK_U64(program_with(&fair, 1, "known", PROCESS)->verdict->peak.kind, RES_ANSWER_TAKE);
+    CHECK_STR(program_with(both, 2, "known", PROCESS)->verdict->peak.candidate, "free");
+    /* 6 % of its time, for 40 % of its memory. */
+    known = program_with(&large, 1, "known", PROCESS);
+    CHECK_U64(known->verdict->time.kind, RES_ANSWER_TOO_DEAR);
+    CHECK(strstr(verdict_words(known), "time: stay with glibc, none is faster at a price worth it\n") !=
+          NULL);
+}
+
 TEST(a_small_share_does_not_matter_whatever_is_shown)
 {
     const char *large = "{\"cpu_user_ns\": 30e9, \"cpu_system_ns\": 1e9, \"rss_peak_bytes\": 20e9}";
@@ -661,6 +683,7 @@ TEST(memory_within_five_per_cent_leads_nobody)
 
 RUN_TESTS(T(a_part_of_a_run_has_no_share), T(figures_stand_beside_the_whole_process),
           T(without_the_process_per_cent_are_of_calls_and_heap),
+          T(a_saving_whose_price_is_out_of_proportion_is_not_advised),
           T(a_small_share_does_not_matter_whatever_is_shown),
           T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
           T(what_the_noise_may_hide_is_told_of_the_program), T(what_cannot_be_is_not_advised_by),

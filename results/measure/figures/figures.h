@@ -260,6 +260,10 @@ char *res_doubt_of_memory(const struct res_result_workload *workload,
 /* Of the process, or of time in malloc and of the heap where that is not known: less is told not to be worth it. */
 #define RES_SAVING_WORTH 0.01
 
+/* A saving whose price is a larger part of the other figure, time or memory, than so many times what it saves of its own is not advised:
+ * nobody buys 1 % of memory for 4 % of time. */
+#define RES_PRICE_MOST 3
+
 /* Of the process' time: where objects lie makes its own code slower by less (docs/notes/fidelity.md). Below it a saving in calls may turn round
  * in the program, so it is undecided until the program was tried. */
 #define RES_TIME_PROMISED 0.05

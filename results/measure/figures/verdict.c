@@ -57,6 +57,12 @@ double res_answer_share(const struct res_answer *answer)
     return isfinite(answer->of_process) ? answer->of_process : answer->of_malloc;
 }
 
+/* price    what it takes more, a share of the other figure. */
+static bool is_too_dear(double saved, double price)
+{
+    return price > RES_PRICE_MOST * saved;
+}
+
 static const struct res_answer NO_ANSWER = {RES_ANSWER_NONE, NULL, NAN, NAN, NAN, NAN, NAN};
 
 static struct res_answer answer_of(enum res_answer_kind kind)
@@ -79,6 +85,16 @@ static struct res_answer saving_of(const char *candidate, double saved, double o
         RES_ANSWER_TAKE, res_strdup(candidate), saved, of_process, of_malloc, NAN, NAN};
     if (res_answer_share(&answer) < RES_SAVING_WORTH)
         answer.kind = RES_ANSWER_NOT_WORTH;
+    return answer;
+}
+
+/* other    the whole of the figure that its price is of, in the price's unit. */
+static struct res_answer weighed(struct res_answer answer, double other)
+{
+    const bool is_advised = answer.kind == RES_ANSWER_TAKE || answer.kind == RES_ANSWER_CONFIRMED ||
+                            answer.kind == RES_ANSWER_UNDECIDED;
+    if (is_advised && is_too_dear(res_answer_share(&answer), answer.price / other))
+        answer.kind = RES_ANSWER_TOO_DEAR;
     return answer;
 }
 
@@ -321,8 +337,10 @@ static struct res_answer memory_by_replays(const struct res_result *result,
                                            const struct res_result_workload *workload, bool rest)
 {
     const struct res_result_entry *baseline = res_baseline_of(workload), *best = NULL;
-    const double whole = res_baseline_rss_bytes(workload);
+    const double whole = res_baseline_rss_bytes(workload),
+                 of = isfinite(whole) ? whole : baseline->figures.peak_bytes;
     const uint64_t rounds = baseline->resident_rounds; /* older results do not tell */
+    bool best_dear = false;
     if (rivals(workload, false) == 0 || !isfinite(baseline->figures.peak_bytes))
         return NO_ANSWER;
     if (workload->live != RES_LIVE_KNOWN)
@@ -336,8 +354,12 @@ static struct res_answer memory_by_replays(const struct res_result *result,
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
         const double saved = memory_saved(workload, entry, rest);
-        if (isfinite(saved) && (best == NULL || saved > memory_saved(workload, best, rest)))
+        const bool too_dear = is_too_dear(saved / of, price_in_time(result, workload, entry));
+        if (isfinite(saved) && (best == NULL || too_dear < best_dear ||
+                                (too_dear == best_dear && saved > memory_saved(workload, best, rest)))) {
             best = entry;
+            best_dear = too_dear;
+        }
     }
     if (best == NULL)
         return answer_of(RES_ANSWER_NONE_SHOWN);
@@ -445,7 +467,9 @@ static void judge(const struct res_result *result, struct res_result_workload *w
         peak = by_the_program(result, workload, peak, true, false);
         rest = by_the_program(result, workload, rest, true, true);
     }
-    workload->verdict = verdict_of(time, peak, rest);
+    const double of = isfinite(time.of_process) ? res_baseline_rss_bytes(workload)
+                                                : res_baseline_of(workload)->figures.peak_bytes;
+    workload->verdict = verdict_of(weighed(time, of), weighed(peak, 1), weighed(rest, 1));
 }
 
 /* Shares belong to the recording, whatever the baseline is. */
@@ -497,8 +521,10 @@ void res_verdicts_fill(struct res_result *result)
     if (only != NULL)
         result->verdict = verdict_of(copy_of(only->time), copy_of(only->peak), copy_of(only->rest));
     else if (result->workload_count == 0 && result->confirmed_count > 0)
-        result->verdict = verdict_of(by_the_program_alone(result, false), by_the_program_alone(result, true),
-                                     NO_ANSWER);
+        result->verdict = verdict_of(
+            weighed(by_the_program_alone(result, false),
+                    res_confirmed_baseline_bytes(result->confirmed, result->confirmed_count)),
+            weighed(by_the_program_alone(result, true), 1), NO_ANSWER);
 }
 
 /* ---- a fleet --------------------------------------------------------------------------------- */

@@ -156,6 +156,7 @@ enum res_answer_kind {
     RES_ANSWER_CONFIRMED,          /* the program itself shows it */
     RES_ANSWER_REFUTED,            /* the program itself shows the contrary of its replays */
     RES_ANSWER_UNDECIDED, /* its replays say so, and the program does not show it, or was not tried and may lose as much */
+    RES_ANSWER_TOO_DEAR,    /* what is saved, for what it takes more of the other figure */
     RES_ANSWER_STARTS_COST, /* the calls of the candidate save less than its starts take: saved is below 0 */
 };
 extern const char *const RES_ANSWERS[]; /* the words, NULL at the end */

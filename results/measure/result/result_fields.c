@@ -285,11 +285,10 @@ static const struct res_described RUNS_ON = RES_DESCRIBE_WHOLLY("an allocator", 
         RES_ROW(NUMBER, key ".may_hide", member.may_hide, "what noise may hide at most, a share"),           \
         RES_ROW(NUMBER, key ".price", member.price, price_doc)
 
-const char *const RES_ANSWERS[] = {"none",        "nothing_to_compare", "does_not_matter",
-                                   "not_trusted", "not_known",          "too_few",
-                                   "all_worse",   "none_shown",         "not_worth",
-                                   "take",        "confirmed",          "refuted",
-                                   "undecided",   "starts_cost",        NULL};
+const char *const RES_ANSWERS[] = {
+    "none",      "nothing_to_compare", "does_not_matter", "not_trusted", "not_known", "too_few",
+    "all_worse", "none_shown",         "not_worth",       "take",        "confirmed", "refuted",
+    "undecided", "too_dear",           "starts_cost",     NULL};
 
 #define OWNER struct res_program_verdict
 static const struct res_field VERDICT_FIELDS[] = {

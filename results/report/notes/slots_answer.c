@@ -214,7 +214,8 @@ bool res_peak_is_free(const struct res_about *about)
 bool res_rest_alone(const struct res_about *about)
 {
     const int kind = about->workload->verdict->peak.kind;
-    return kind == RES_ANSWER_NONE_SHOWN || kind == RES_ANSWER_ALL_WORSE || kind == RES_ANSWER_NOT_WORTH;
+    return kind == RES_ANSWER_NONE_SHOWN || kind == RES_ANSWER_ALL_WORSE || kind == RES_ANSWER_NOT_WORTH ||
+           kind == RES_ANSWER_TOO_DEAR;
 }
 
 /* Figures of memory that look like any others, and are not. */
