@@ -1,7 +1,7 @@
 /* wl_writer.h - a workload being written: the ops of one window, and what goes on from window to window.
  *
- * Private to footprint/. wl_writer.c fills a window; wl_encode.c has the shapes, turns it into a block and packs that; wl_tail.c ends
- * the file. */
+ * Private to footprint/, but for the put of an op, which convert/ops/pair_fast.c has inline. wl_writer.c fills a window;
+ * wl_encode.c has the shapes, turns it into a block and packs that; wl_tail.c ends the file. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_WRITER_H
 #define MALLAB_FOOTPRINT_WL_WL_WRITER_H
 

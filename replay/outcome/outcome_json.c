@@ -60,18 +60,18 @@ static void set_text(json_t *object, const char *key, const char *value)
 
 /* ---- figures that text and JSON share -------------------------------------------------------- */
 
-/* What other work took the processor for is no time of the allocator. */
+/* What other work took the processor for is no time of the allocator. Births and ends of threads count with the last window. */
 static double batch_ns(const struct rep_outcome *outcome, uint64_t i)
 {
     const double ns = rep_clock_ns(outcome->exec->clock, outcome->meters->ticks[i]),
-                 preempted_ns = (double)outcome->meters->preempted_ns[i];
-    return ns > preempted_ns ? ns - preempted_ns : 0;
+                 preempted_ns = (double)outcome->meters->preempted_ns[i],
+                 lives_ns = i + 1 == outcome->meters->window_count ? (double)outcome->totals->lives_ns : 0;
+    return (ns > preempted_ns ? ns - preempted_ns : 0) + lives_ns;
 }
 
-/* Births and ends of threads count with the last window. */
 static double allocator_ns(const struct rep_outcome *outcome)
 {
-    double ns = (double)outcome->totals->lives_ns;
+    double ns = 0;
     for (uint64_t i = 0; i < outcome->meters->window_count; i++)
         ns += batch_ns(outcome, i);
     return ns;
@@ -300,7 +300,7 @@ static json_t *batches_json(const struct rep_outcome *outcome)
     json_t *array = json_array();
     double ns = 0;
     for (uint64_t i = 0; i < count; i++) {
-        ns += batch_ns(outcome, i) + (i + 1 == count ? (double)outcome->totals->lives_ns : 0);
+        ns += batch_ns(outcome, i);
         if ((i + 1) % piece != 0 && i + 1 != count)
             continue;
         rep_append(array, json_integer((json_int_t)(ns + 0.5)));

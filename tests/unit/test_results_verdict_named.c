@@ -1,0 +1,240 @@
+/* The verdict of programs at rest, confirmed, of few calls: what is told, and who is named. */
+#include "unit/verdict_program.h"
+
+/* ---- a program that ends, and one that goes on ------------------------------------------------ */
+
+/* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds, with so much live of 50 MB then, and at the end. */
+static double ran_ns; /* of 1 s of CPU time; 0: not known */
+
+static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, double live_end_bytes)
+{
+    json_t *process = json_loads(PROCESS, 0, NULL), *times = json_array(), *live = json_array();
+    if (ran_ns > 0)
+        json_object_set_new(process, "ran_ns", json_real(ran_ns));
+    json_object_set_new(process, "ended", ended != NULL ? json_string(ended) : json_null());
+    for (json_int_t second = 0; second <= 10; second++)
+        if (second == 0 || second > pause_s)
+            for (json_int_t part = 0; part < 4; part++) {
+                json_array_append_new(times, json_integer(second * 1000000000 + part * 250000000));
+                json_array_append_new(live, json_real(live_bytes));
+            }
+    json_t *workload = json_pack("{s:i, s:I, s:i, s:i, s:[o, o], s:o, s:n, s:o, s:{s:o, s:o}}", "ops",
+                                 1000000, "duration_ns", (json_int_t)10750000000, "rounds", ROUNDS,
+                                 "memory_rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&SMALL),
+                                 "control", entry_of(&BASE), "floor", "process", process, "samples",
+                                 "time_ns", times, "live_bytes", live);
+    json_t *base = json_array_get(json_object_get(workload, "candidates"), 0);
+    json_object_set_new(workload, "live_peak_bytes", json_integer(50000000));
+    json_object_set_new(json_array_get(json_object_get(base, "runs"), 0), "live_end_bytes",
+                        json_real(live_end_bytes));
+    const struct res_result_workload *known = typed_workload(workload, "glibc");
+    const bool told = strstr(verdict_words(known), " at rest") != NULL;
+    CHECK(told == (known->verdict->rest.candidate != NULL));
+    struct res_grid grid;
+    struct res_text text = {0};
+    const struct res_result result = {.baseline = (char *)(uintptr_t) "glibc"};
+    res_verdict_grid(&grid, &result, known);
+    res_grid_screen(&grid, &(struct res_style){0}, &text);
+    CHECK(told == (strstr(text.text, " rest") != NULL));
+    free(text.text);
+    json_decref(workload);
+    return told;
+}
+
+TEST(a_program_that_just_ends_is_never_at_rest)
+{
+    CHECK(!is_told_of_rest("exit 0", 0, 4e7, 4e7) && !is_told_of_rest("exit 1", 0, 4e7, 4e7));
+    CHECK(is_told_of_rest("exit 0", 5, 4e7, 4e7));
+    CHECK(is_told_of_rest("signal 15", 0, 4e7, 4e7) && is_told_of_rest("running", 0, 4e7, 0));
+    CHECK(is_told_of_rest(NULL, 5, 4e7, 4e7) && !is_told_of_rest(NULL, 0, 4e7, 4e7));
+}
+
+/* What is left is what it held in its pause, not what it freed to exit. */
+TEST(who_frees_all_to_exit_was_not_recorded_at_rest)
+{
+    CHECK(!is_told_of_rest("exit 0", 5, 4e7, 0));
+    CHECK(!is_told_of_rest("exit 0", 5, 1e6, 0)); /* it computed all the time, as ffmpeg does */
+    ran_ns = 10e9;
+    CHECK(is_told_of_rest("exit 0", 5, 1e6, 0));
+    ran_ns = 0;
+}
+
+/* ---- runs of the program itself --------------------------------------------------------------- */
+
+/* A result of fast and small with a confirmation: four runs of the baseline of 400 to 1,000 ms, and of small a peak with this verdict. */
+static const struct res_result_workload *confirmed_as(struct figures second, const char *time_verdict,
+                                                      const char *peak_verdict)
+{
+    json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o, o], s:o, s:n, s:o}", "ops", 1000000, "rounds",
+                                 ROUNDS, "memory_rounds", ROUNDS, "candidates", entry_of(&BASE),
+                                 entry_of(&FAST), entry_of(&second), "control", entry_of(&BASE), "floor",
+                                 "process", json_loads(PROCESS, 0, NULL));
+    json_t *control = json_pack("{s:s, s:b, s:i, s:{s:f, s:[f, f, f, f]}, s:{s:s, s:s}}", "candidate",
+                                "glibc", "control", 1, "runs", 4, "time", "baseline_ns", 5e8,
+                                "baseline_samples_ns", 4e8, 5e8, 5e8, 1e9, "verdict", "time", "undecided",
+                                "peak", "undecided");
+    json_t *small = json_pack("{s:s, s:b, s:i, s:{s:s, s:s}}", "candidate", "small", "control", 0, "runs", 4,
+                              "verdict", "time", time_verdict, "peak", peak_verdict);
+    json_t *result = json_pack("{s:s, s:[o], s:{s:i, s:s}, s:[o, o]}", "baseline", "glibc", "workloads",
+                               workload, "confirmation", "runs", 8, "timed_by", "wait4", "confirmed", small,
+                               control);
+    const struct res_result_workload *known = typed(result)->workloads;
+    json_decref(result);
+    return known;
+}
+
+static const struct res_result_workload *confirmed_with(const char *peak_verdict)
+{
+    return confirmed_as(SMALL, "undecided", peak_verdict);
+}
+
+TEST(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts)
+{
+    const struct figures faster = {"small", 0.5, 0.02, 0.7, 0.002, 1e7, 0.05, 1, 0.2};
+    const struct res_result_workload *known = confirmed_as(faster, "slower", "undecided");
+    CHECK(known->verdict->time.kind == RES_ANSWER_REFUTED &&
+          known->verdict->peak.kind == RES_ANSWER_NONE_SHOWN);
+    known = confirmed_as(SMALL, "slower", "undecided"); /* as the replay said */
+    CHECK_STR(known->verdict->time.candidate, "fast");
+}
+
+TEST(shares_of_time_are_of_what_the_program_took_in_its_runs)
+{
+    const struct res_result_workload *known = confirmed_with("undecided");
+    CHECK(fabs(known->share_time - 0.2) < 1e-9);
+    CHECK(fabs(known->share_time_low - 0.1) < 1e-9 && fabs(known->share_time_high - 0.25) < 1e-9);
+    CHECK(strstr(verdict_words(known), "time: fast saves 40 ms of CPU, 4-10 %, for 20.0 MB more") != NULL);
+}
+
+TEST(what_the_program_contradicts_is_not_advised_for_rest_either)
+{
+    CHECK(strstr(verdict_words(confirmed_with("undecided")), "at rest") != NULL);
+    const struct res_result_workload *known = confirmed_with("more");
+    CHECK(known->verdict->rest.kind == RES_ANSWER_REFUTED &&
+          strstr(verdict_words(known), " at rest") == NULL);
+    CHECK(strstr(verdict_words(known), "small saves in malloc, but the program itself needs more\n") != NULL);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* One total of the program on the screen: that of the note which says why. */
+TEST(a_heap_that_cannot_be_is_no_share)
+{
+    const char *process = "{\"cpu_user_ns\": 9e9, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 9e7, "
+                          "\"rss_anon_peak_bytes\": 5e7}";
+    const struct res_result_workload *known = program_with(&SMALL, 1, "known", process);
+    const struct res_result result = {.confirmed_count = 0};
+    char *share = res_verdict_share(&result, known);
+    CHECK(strstr(share, "and 100.0 MB (not trustworthy)") != NULL && strstr(share, " of 90") == NULL);
+    free(share);
+}
+
+/* As of a process that was attached to while it ran. */
+TEST(a_part_of_a_run_has_no_share)
+{
+    struct res_process process = {0};
+    const struct res_result_workload part = {.process = &process,
+                                             .lost_known = true,
+                                             .lost_calls = 500,
+                                             .ops = 1000,
+                                             .share_time = NAN,
+                                             .share_memory = NAN};
+    const struct res_result result = {.confirmed_count = 0};
+    char *share = res_verdict_share(&result, &part);
+    CHECK(strncmp(share, "malloc's share is unknown: only a part", 38) == 0);
+    free(share);
+}
+
+TEST(calls_that_are_not_timed_are_not_counted)
+{
+    json_t *workload = json_pack("{s:i, s:i, s:[o], s:o}", "ops", 1000, "inherited_ops", 400, "candidates",
+                                 entry_of(&BASE), "control", entry_of(&BASE));
+    char *head = res_verdict_head(typed_workload(workload, "glibc"));
+    CHECK(strncmp(head, "600 calls, ", 11) == 0);
+    free(head);
+    json_decref(workload);
+}
+
+/* 150 kB: 30 % of a heap, and nothing to anybody. */
+TEST(little_memory_does_not_matter)
+{
+    const struct res_result_workload *known = program_with(&SMALL, 1, "known", PROCESS);
+    CHECK(res_is_little_memory(known, 150e3) && !res_is_little_memory(known, 300e3));
+    const char *small = "{\"cpu_user_ns\": 9e8, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 5e6}";
+    CHECK(!res_is_little_memory(program_with(&SMALL, 1, "known", small), -150e3));
+    CHECK(res_is_little_memory(program_with(&SMALL, 1, "known", NULL), -150e3));
+}
+
+static const char *hint_of(json_t *workload, double cpu_ns, const char *cut)
+{
+    json_t *all = json_pack("{s:s, s:[O]}", "baseline", "glibc", "workloads", workload);
+    json_object_set_new(json_object_get(workload, "process"), "cpu_user_ns", json_real(cpu_ns));
+    struct res_result *result = typed(all);
+    result->asked = (struct res_asked){.command = "sort big", .cut = cut, .run_ns = cut != NULL ? 6e8 : 0};
+    res_notes_fill(result);
+    json_decref(all);
+    return typed_note(result->workloads, "confirm");
+}
+
+/* A command that computes when it is stopped is no service. What one of many processes took is no run's time. */
+TEST(what_a_confirmation_takes_is_told_where_it_is_known)
+{
+    json_t *workload = json_pack(
+        "{s:i, s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:f, s:f, s:s}}", "ops", 1000000, "rounds", ROUNDS,
+        "duration_ns", 600000000, "candidates", entry_of(&BASE), entry_of(&FAST), "control", entry_of(&BASE),
+        "floor", "process", "cpu_system_ns", 0, "rss_peak_bytes", 2e8, "ran_ns", 6e8, "ended", "signal 2");
+    CHECK_STR(hint_of(workload, 5e8, "until Ctrl-C, 600 ms"), "runs it to its end each time");
+    CHECK_STR(hint_of(workload, 2e8, "until Ctrl-C, 600 ms"), "runs the service itself");
+    json_object_set_new(json_object_get(workload, "process"), "ended", json_string("exit 0"));
+    CHECK(strstr(hint_of(workload, 5e8, NULL), " runs of it, ") != NULL);
+    json_object_set_new(workload, "processes", json_integer(5));
+    CHECK_STR(hint_of(workload, 5e8, NULL), "runs it in pairs");
+    json_decref(workload);
+}
+
+/* ---- who is named ---------------------------------------------------------------------------- */
+
+/* "": none. */
+static const char *leader_of(const struct figures *figures, size_t count, const char *live)
+{
+    const struct res_answer *time = &program_with(figures, count, live, NULL)->verdict->time;
+    return time->candidate != NULL ? time->candidate : "";
+}
+
+#define LEADER(figures) leader_of(figures, sizeof(figures) / sizeof(figures)[0], "known")
+
+TEST(of_equals_in_time_clearly_less_memory_leads)
+{
+    /* As a user had it: an allocator that frees nothing is 2 % faster, within noise of 25 %, and takes a third more; all take more than the
+     * baseline. The least takes 1.5 % less than the next, and looks 20 % slower than that. */
+    const struct figures seen[] = {{"two", 0.323, 0.25, 1.068, 0.002, 1e7, 0.3, 1, 1},
+                                   {"one", 0.399, 0.25, 1.052, 0.002, 1e7, 0.3, -1, 1},
+                                   {"bump", 0.316, 0.25, 1.457, 0.001, 1e7, 0.3, -1, 1}};
+    CHECK_STR(LEADER(seen), "two");
+    /* Where memory is not known it cannot tell. */
+    CHECK_STR(leader_of(seen, 3, "from_middle"), "bump");
+}
+
+TEST(who_is_told_apart_by_time_does_not_give_it_for_memory)
+{
+    const struct figures apart[] = {{"small", 0.6, 0.05, 0.7, 0.002, 1e7, 0.05, 1, 1},
+                                    {"fast", 0.5, 0.05, 1.2, 0.002, 1e7, 0.05, 1, 1}};
+    CHECK_STR(LEADER(apart), "fast");
+}
+
+TEST(memory_within_five_per_cent_leads_nobody)
+{
+    const struct figures little[] = {{"small", 0.55, 0.2, 0.97, 0.002, 1e7, 0.3, 1, 1},
+                                     {"fast", 0.5, 0.2, 1, 0.002, 1e7, 0.3, -1, 1}};
+    CHECK_STR(LEADER(little), "fast");
+}
+
+RUN_TESTS(T(a_part_of_a_run_has_no_share), T(what_a_confirmation_takes_is_told_where_it_is_known),
+          T(of_equals_in_time_clearly_less_memory_leads), T(a_program_that_just_ends_is_never_at_rest),
+          T(who_frees_all_to_exit_was_not_recorded_at_rest),
+          T(shares_of_time_are_of_what_the_program_took_in_its_runs),
+          T(what_the_program_contradicts_is_not_advised_for_rest_either),
+          T(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts),
+          T(a_heap_that_cannot_be_is_no_share), T(calls_that_are_not_timed_are_not_counted),
+          T(little_memory_does_not_matter), T(who_is_told_apart_by_time_does_not_give_it_for_memory),
+          T(memory_within_five_per_cent_leads_nobody))
