@@ -218,7 +218,7 @@ static const struct cli_option OPTIONS[] = {
              "holds, 100 at most]"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(budget_ns),
      .help = "begin no pair of runs that would end later: 90s, 5m [60s; with -n: any time]"},
-    {.name = "ignore-failure", .seldom = true, .how = CLI_FLAG, .at = AT(ignore_failure),
+    {.name = "ignore-failure", .letter = 'i', .seldom = true, .how = CLI_FLAG, .at = AT(ignore_failure),
      .help = "COMMAND may end with any exit code; a signal is a failure all the same"},
     {.group = cli_measure_seed, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure),
@@ -333,7 +333,8 @@ static int look_at_it(const struct settings *settings, struct cli_choice *choice
         cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || settings->answer.json);
     }
     if (reason != NULL)
-        cli_say(&CLI_CONFIRM, "%s", reason);
+        cli_say(&CLI_CONFIRM, "%s%s", reason,
+                strstr(reason, " ended with exit code ") != NULL ? " (-i measures it all the same)" : "");
     const char *name = library == NULL ? "glibc" : NULL;
     for (size_t i = 0; i < choice->registry.candidate_count && name == NULL; i++)
         if (choice->registry.candidates[i]->path == library) /* the very same text */
@@ -383,11 +384,9 @@ const struct cli_verb CLI_CONFIRM = {
     .usage = "[OPTION...] -- COMMAND [ARG...]\n[OPTION...] --start LINE --load LINE [--stop LINE]",
     .purpose =
         "Run COMMAND, or a service, under the baseline and each other allocator, in pairs of neighbouring "
-        "runs "
-        "whose order is swapped, and say what of processor time and of peak memory that saves. Nothing is "
-        "recorded. COMMAND runs without input, and has to do the same each time. It is run once as it is: "
-        "what "
-        "that prints is shown, or kept in a file if it is more than ten lines.",
+        "runs whose order is swapped, and say what of processor time and of peak memory that saves. Nothing "
+        "is recorded. COMMAND runs without input, and has to do the same each time. It is run once as it is: "
+        "what that prints is shown, or kept in a file if it is more than ten lines.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .notes =

@@ -321,8 +321,7 @@ static int check_room(const struct cli_verb *verb, const struct cli_prepare *pre
         return CLI_DONE;
     cli_say(verb,
             "the workload of '%s' takes about %s, and '%s' has %s left: free some space, or choose another "
-            "directory "
-            "with TMPDIR or --keep DIR",
+            "directory with TMPDIR or --keep DIR",
             input, FP_BYTES((double)bytes), prepare->directory, FP_BYTES((double)free_bytes));
     return CLI_FAILED;
 }

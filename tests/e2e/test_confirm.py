@@ -158,10 +158,15 @@ class Confirm(lab.Lab):
         self.assertRegex(shown, r"\nglibc +-  baseline +0 ")
         self.assertRegex(shown, r"\nglibc\+nocache +-  not measured +0 ")
         self.assertIn("resolution  unknown: none of 8 pairs ran in time\n", shown)
+        # A long one takes one line of the screen.
+        shown = self.mallab("confirm", "-q", "--time-budget", "1ms", *TWO, "--", "true", *["word"] * 40).stdout.decode().splitlines()
+        self.assertRegex(shown[0], r"^true word .*\.\.\.$")
+        self.assertLessEqual(max(map(len, shown)), 78)
 
     def test_command_fails(self):
         result = self.mallab("confirm", "-q", *TWO, "--", "sh", "-c", "echo no such thing >&2; exit 3", status=lab.FAILED)
-        self.assert_one_line(result, "the program ended with exit code 3, not with exit code 0: no such thing")
+        self.assert_one_line(result, "the program ended with exit code 3, not with exit code 0: no such thing "
+                             "(-i measures it all the same)")
         self.assertEqual(result.stdout, b"")  # once, and no table of nothing
         result = self.mallab("confirm", "-q", "-n", 1, *TWO, "--", "sh", "-c", 'test -z "$GLIBC_TUNABLES"', status=lab.FAILED)
         self.assertEqual(result.stderr, b"")
@@ -175,7 +180,7 @@ class Confirm(lab.Lab):
 
     def test_any_exit_code_is_taken_where_that_is_asked_for(self):
         """As hyperfine's; a program that dies by a signal has failed all the same."""
-        self.check(self.confirm("--ignore-failure", "--", "sh", "-c", "exit 3"))
+        self.check(self.confirm("-i", "--", "sh", "-c", "exit 3"))
         result = self.mallab("confirm", "-q", "--ignore-failure", "-n", 1, *TWO, "--", "sh", "-c", "kill -9 $$", status=lab.FAILED)
         self.assert_one_line(result, "the program ended by signal 9 (Killed)")
 
@@ -220,6 +225,14 @@ class Confirm(lab.Lab):
             self.assertEqual(self.lines("done"), told["confirmation"]["runs"] + 1)  # each run has ended with its last process
             self.assertGreater(min(told["confirmed"][0]["time"]["samples_ns"]), 3e8)
             (self.place / "done").unlink()
+
+    def test_who_does_not_end_is_named(self):
+        """A daemon that is left behind ends the run, and ends with it, after 10 s; a time that was asked for is waited for."""
+        script = ("-S", "-c", "import os, time\nif os.fork() == 0: os.setsid(); open('pid', 'w').write(str(os.getpid())); time.sleep(1000)")
+        for asked, words in (((), "the program has ended and left 'python3"), (("--timeout", "1s"), "did not end within --timeout")):
+            told = self.mallab("confirm", "-q", *asked, *TWO, "--", "/usr/bin/python3", *script, status=lab.FAILED)
+            self.assert_one_line(told, words)
+            self.assertFalse(is_running((self.place / "pid").read_text()))
 
     def test_misuse(self):
         for arguments, words in (((), "no program"), (("--start", "true"), "both --start and --load"),

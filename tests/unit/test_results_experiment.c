@@ -60,7 +60,8 @@ static void unscripted(struct res_candidate *candidate)
     free(candidate->name);
 }
 
-static const struct res_workload WORKLOAD = {.name = "test", .path = "/dev/null", .ops = 10, .threads = 1};
+static const struct res_workload WORKLOAD = {
+    .name = "test", .path = "/dev/null", .ops = 10, .threads = 1, .complete = true};
 
 struct setup {
     struct res_candidate pool[8];

@@ -27,10 +27,12 @@ static json_t *even_workload_of(double half_width, const char *verdict)
                      "control", even_entry_of("glibc", 1, half_width / 2, "same"), "floor");
 }
 
-static bool deploys(json_t *entry, const char *words)
+static bool deploys_where(const char *how, json_t *entry, const char *words)
 {
-    json_t *workload = json_pack("{s:[O]}", "candidates", entry);
-    char *line = res_deploy_line(&typed_workload(workload, "glibc")->candidates[0]);
+    json_t *workload = json_pack("{s:[O], s:{s:s, s:s}}", "candidates", entry, "runs_on", "name", "tcmalloc",
+                                 "how", how);
+    const struct res_result_workload *known = typed_workload(workload, "glibc");
+    char *line = res_deploy_line(known, &known->candidates[0]);
     const bool equal = words == NULL ? line == NULL : line != NULL && strcmp(line, words) == 0;
     if (!equal)
         fprintf(stderr, "to deploy: %s\n", line != NULL ? line : "nothing");
@@ -40,9 +42,18 @@ static bool deploys(json_t *entry, const char *words)
     return equal;
 }
 
+static bool deploys(json_t *entry, const char *words)
+{
+    return deploys_where("libc", entry, words);
+}
+
 TEST(what_to_set_is_told_for_a_shell)
 {
     CHECK(deploys(json_pack("{s:s, s:{}}", "library", "/lib/x/libc.so.6", "environment"), NULL));
+    CHECK(deploys_where("linked", json_pack("{s:s, s:{}}", "library", "/lib/x/libc.so.6", "environment"),
+                        "LD_PRELOAD=/lib/x/libc.so.6"));
+    CHECK(deploys_where("preloaded", json_pack("{s:s, s:{}}", "library", "/lib/x/libc.so.6", "environment"),
+                        "LD_PRELOAD="));
     CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/lib/x/libc.so.6", "environment", "GLIBC_TUNABLES",
                             "glibc.malloc.arena_max=2"),
                   "GLIBC_TUNABLES=glibc.malloc.arena_max=2"));

@@ -17,9 +17,8 @@
 #include "results/measure/watch/sampled.h"
 
 #define SHELL         "/bin/sh"
-#define STEP_NS       UINT64_C(50000000) /* between two looks */
-#define TREE_MAX      32768u             /* processes of the machine: the highest id by default */
-#define MAPS_BYTES    (1u << 20)
+#define STEP_NS       UINT64_C(50000000)    /* between two looks */
+#define TREE_MAX      32768u                /* processes of the machine: the highest id by default */
 #define END_NS        UINT64_C(10000000000) /* for SIGTERM to do */
 #define LIVES_NS      UINT64_C(200000000)   /* a service, at the least */
 #define SETTLES_NS    UINT64_C(2000000000)  /* a service that never rests is loaded then */
@@ -124,18 +123,6 @@ static bool rests(const struct run *run)
     return waiting == count;
 }
 
-/* A process of another user's does not let us look. */
-static bool lacks_library(pid_t pid, const char *library)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    char *text = res_calloc(MAPS_BYTES, 1);
-    const bool read = res_file_begin("", path, text, MAPS_BYTES) && *text != '\0';
-    const bool lacks = read && strstr(text, library) == NULL;
-    free(text);
-    return lacks;
-}
-
 /* What the tree has taken so far. library: NULL is not looked for. */
 static void read_tree(struct run *run, const char *library)
 {
@@ -157,7 +144,7 @@ static void read_tree(struct run *run, const char *library)
         most_shared = shared > most_shared ? shared : most_shared;
         if (library != NULL && status.peak_bytes > most_bytes) {
             most_bytes = status.peak_bytes;
-            run->lacks_library = lacks_library(tree[i].pid, library);
+            run->lacks_library = res_mapped(tree[i].pid, library) == RES_NOT_MAPPED;
         }
     }
     run->peak_bytes = fmax(run->peak_bytes, bytes + (double)most_shared);

@@ -14,6 +14,7 @@
 
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/figure_words.h"
 #include "results/measure/run/run.h"
 
 #define RESULT_BYTES_MAX (1u << 20)
@@ -98,23 +99,31 @@ char *res_command_last_words(const struct res_command *command)
     return length > 0 ? res_text_plain(newline != NULL ? newline + 1 : text) : res_strdup("it said nothing");
 }
 
+char *res_command_left(pid_t pid)
+{
+    char path[64], name[32];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    if (!res_file_begin("", path, name, sizeof name))
+        *name = '\0';
+    name[strcspn(name, "\n")] = '\0';
+    char *plain = res_text_plain(name);
+    char *reason = res_printf(
+        "the program has ended and left '%s' (process %d) running, whose end was waited for %s: mallab "
+        "confirm takes a service with --start and --load, and waits longer with --timeout",
+        plain, (int)pid, RES_DURATION((double)RES_LEFT_NS));
+    free(plain);
+    return reason;
+}
+
 /* ---- one run that is timed -------------------------------------------------------------------- */
 
 /* shell_words - a command line that hyperfine and sh(1) split into these words again. The caller's to free. */
 static char *shell_words(char *const *words)
 {
     struct res_text text = {0};
-    for (size_t i = 0; words[i] != NULL; i++) {
-        res_text_add(&text, i > 0 ? " '" : "'", i > 0 ? 2 : 1);
-        for (const char *byte = words[i]; *byte != '\0'; byte++) {
-            if (*byte == '\'')
-                res_text_add(&text, "'\\''", 4); /* out of the quotes, a quote, and in again */
-            else
-                res_text_add(&text, byte, 1);
-        }
-        res_text_add(&text, "'", 1);
-    }
-    return text.text != NULL ? text.text : res_strdup("");
+    for (; *words != NULL; words++)
+        res_shell_word(&text, *words);
+    return text.text;
 }
 
 /* ---- a child -------------------------------------------------------------------------------- */
@@ -125,23 +134,26 @@ double res_used_ns(const struct rusage *usage)
            (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e3;
 }
 
-static void kill_children(void)
+/* Returns one of them; 0: there are none. */
+static pid_t signal_children(int number)
 {
     char path[64];
-    int pid;
+    int pid = 0;
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     FILE *children = fopen(path, "re");
     while (children != NULL && fscanf(children, "%d", &pid) == 1)
-        (void)kill(pid, SIGKILL);
+        (void)kill(pid, number);
     if (children != NULL)
         fclose(children);
+    return pid;
 }
 
 /* Whom a program has left behind is ours to wait for (PR_SET_CHILD_SUBREAPER): the run is over when they are. Where the bounds say
- * so they are ended. Adds what they took. */
+ * so, or RES_LEFT_NS is over, they are ended. Adds what they took. */
 static enum fp_process_end await_left(const struct fp_process_bounds *bounds, enum fp_process_end end,
-                                      double *ret_left_ns)
+                                      double *ret_left_ns, char **ret_reason)
 {
+    const uint64_t begin_ns = fp_now_ns();
     struct rusage usage;
     pid_t pid;
     while ((pid = wait4(-1, NULL, WNOHANG, &usage)) >= 0) {
@@ -153,8 +165,13 @@ static enum fp_process_end await_left(const struct fp_process_bounds *bounds, en
             end = FP_PROCESS_STOPPED;
         else if (bounds->deadline_ns != 0 && fp_now_ns() > bounds->deadline_ns)
             end = FP_PROCESS_LATE;
+        else if (bounds->deadline_ns == 0 && fp_now_ns() - begin_ns > RES_LEFT_NS &&
+                 end == FP_PROCESS_ENDED) {
+            end = FP_PROCESS_LATE;
+            *ret_reason = res_command_left(signal_children(0));
+        }
         if (end != FP_PROCESS_ENDED)
-            kill_children();
+            (void)signal_children(SIGKILL);
         usleep(1000);
     }
     return end;
@@ -166,15 +183,16 @@ static enum res_real_state run_child(const struct res_command *command, struct f
     const uint64_t begin_ns = fp_now_ns();
     const struct fp_process_bounds bounds = {
         .deadline_ns = command->timeout_ns != 0 ? begin_ns + command->timeout_ns : 0, .stop = command->stop};
+    *ret_reason = NULL;
     if (res_command_start(command, (struct fp_process_plan){0}, process, ret_reason) != 0)
         return RES_REAL_FAILED;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     enum fp_process_end end = fp_process_wait(process, &bounds);
     *ret_wall_ns = (double)(fp_now_ns() - begin_ns);
-    end = await_left(&bounds, end, ret_left_ns);
+    end = await_left(&bounds, end, ret_left_ns, ret_reason);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
     fp_process_release(process);
-    if (end == FP_PROCESS_LATE)
+    if (end == FP_PROCESS_LATE && *ret_reason == NULL)
         *ret_reason = res_strdup(RES_TOO_LATE);
     return end == FP_PROCESS_ENDED     ? RES_REAL_OK
            : end == FP_PROCESS_STOPPED ? RES_REAL_STOPPED
@@ -197,10 +215,9 @@ static enum res_real_state run_alone(const struct res_timed_request *request, st
 /* ---- hyperfine ------------------------------------------------------------------------------ */
 
 /* parse_timed - hyperfine's JSON of one run. Returns false with ret_reason set when it is not that. */
-static bool parse_timed(const char *text, size_t length, struct res_timed *ret, char **ret_reason)
+static bool parse_timed(const char *text, struct res_timed *ret, char **ret_reason)
 {
-    json_error_t error;
-    json_t *whole = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    json_t *whole = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     const json_t *result = json_array_get(json_object_get(whole, "results"), 0);
     const json_t *wall = json_array_get(json_object_get(result, "times"), 0);
     const json_t *user = json_object_get(result, "user"), *system = json_object_get(result, "system");
@@ -218,17 +235,6 @@ static bool parse_timed(const char *text, size_t length, struct res_timed *ret, 
         *ret_reason = res_strdup("hyperfine's result is not what hyperfine 1.15 writes");
     json_decref(whole);
     return valid;
-}
-
-static char *read_result(const char *path, size_t *ret_length)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return NULL;
-    char *text = res_calloc(RESULT_BYTES_MAX, 1);
-    *ret_length = fread(text, 1, RESULT_BYTES_MAX, file);
-    fclose(file);
-    return text;
 }
 
 static bool is_among(const char *variable, char *const *environment)
@@ -298,12 +304,11 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
     command.environment = plain;
     unlink(result); /* of the run before */
     enum res_real_state state = run_child(&command, &process, &wall_ns, &left_ns, ret_reason);
-    size_t length = 0;
-    char *text = state == RES_REAL_OK ? read_result(result, &length) : NULL;
-    if (state == RES_REAL_OK && (text == NULL || length == 0)) {
+    char *text = res_calloc(RESULT_BYTES_MAX, 1);
+    if (state == RES_REAL_OK && (!res_file_begin("", result, text, RESULT_BYTES_MAX) || *text == '\0')) {
         *ret_reason = no_result(&command, process.status);
         state = RES_REAL_FAILED;
-    } else if (state == RES_REAL_OK && !parse_timed(text, length, ret, ret_reason)) {
+    } else if (state == RES_REAL_OK && !parse_timed(text, ret, ret_reason)) {
         state = RES_REAL_FAILED;
     }
     ret->cpu_ns += state == RES_REAL_OK ? left_ns : 0;

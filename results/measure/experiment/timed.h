@@ -40,6 +40,10 @@ enum res_real_state {
 int res_command_start(const struct res_command *command, struct fp_process_plan plan,
                       struct fp_process *ret_process, char **ret_reason);
 
+/* res_command_left - why a run is ended whose command has ended RES_LEFT_NS ago and has left this process. The caller's to free. */
+#define RES_LEFT_NS UINT64_C(10000000000) /* for what nobody waits for, where no timeout says how long */
+char *res_command_left(pid_t pid);
+
 /* res_command_environment - that of a replay (run.h), with the candidate's library preloaded in any case: programs that are linked
  * against another allocator then run on glibc's own, too. Freed with res_strings_free. */
 char **res_command_environment(const struct res_candidate *candidate);

@@ -238,8 +238,9 @@ double res_rest_saved(const struct res_result_workload *workload, const struct r
 #define RES_BLOCKED_SHARE 0.05
 double res_blocked_share(const struct res_result_workload *workload, const struct res_result_entry *entry);
 
-/* res_doubt_of_time, _of_pages, _of_memory - why a replay's figures are not the program's; the caller's to free. NULL: nothing is known
- * against them. */
+/* res_doubt_of_calls, _of_time, _of_pages, _of_memory - why a replay's figures are not the program's; the caller's to free. NULL:
+ * nothing is known against them. That of calls, of which more are missing than can be overlooked, is one of time and of memory. */
+char *res_doubt_of_calls(const struct res_result_workload *workload);
 char *res_doubt_of_time(const struct res_result *result, const struct res_result_workload *workload,
                         const struct res_result_entry *recorded);
 char *res_doubt_of_pages(const struct res_machine *here, const struct res_process *process);

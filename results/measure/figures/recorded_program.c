@@ -68,13 +68,16 @@ double res_starts_more_ns(const struct res_result_workload *workload, const stru
     return isfinite(more) && entry != workload->candidates ? more * images_of(workload) : 0;
 }
 
+/* The share of calls that are not replayed, of those that were made; INFINITY: nobody knows how many. */
+static double lacking(const struct res_result_workload *workload, uint64_t removed)
+{
+    const double calls = (double)workload->lost_calls + (double)workload->left_out_calls + (double)removed;
+    return workload->complete ? 0 : workload->lost_known ? calls / (calls + (double)workload->ops) : INFINITY;
+}
+
 const struct res_process *res_whole_process(const struct res_result_workload *workload)
 {
-    const double lacking = (double)workload->lost_calls + (double)workload->removed_calls +
-                           (double)workload->left_out_calls;
-    const bool lacks = !workload->complete &&
-                       (!workload->lost_known || lacking > LACKING * (double)workload->ops);
-    return lacks ? NULL : workload->process;
+    return lacking(workload, workload->removed_calls) > LACKING ? NULL : workload->process;
 }
 
 /* The one reading of its recording. */
@@ -269,6 +272,14 @@ double res_blocked_share(const struct res_result_workload *workload, const struc
     const double share = count > 0 ? res_median(samples, count) : NAN;
     free(samples);
     return share;
+}
+
+char *res_doubt_of_calls(const struct res_result_workload *workload)
+{
+    const double share = lacking(workload, 0); /* windows that are kept have all of theirs */
+    return isinf(share)      ? res_strdup("it is not known how many calls were not recorded")
+           : share > LACKING ? res_printf("%s of its calls were not recorded", RES_SHARE(share))
+                             : NULL;
 }
 
 char *res_doubt_of_time(const struct res_result *result, const struct res_result_workload *workload,

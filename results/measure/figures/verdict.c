@@ -477,12 +477,16 @@ static void fill_shares(const struct res_result *result, struct res_result_workl
 {
     const struct res_result_entry *recorded = res_recorded_entry(workload);
     const struct res_cpu cpu = res_process_cpu(result, workload);
-    workload->no_trust_memory = res_doubt_of_pages(&result->machine, workload->process);
+    workload->no_trust_time = res_doubt_of_calls(workload);
+    workload->no_trust_memory = res_doubt_of_calls(workload);
+    if (workload->no_trust_memory == NULL)
+        workload->no_trust_memory = res_doubt_of_pages(&result->machine, workload->process);
     if (workload->no_trust_memory == NULL)
         workload->no_trust_memory = res_doubt_of_memory(workload, recorded);
     if (recorded == NULL)
         return;
-    workload->no_trust_time = res_doubt_of_time(result, workload, recorded);
+    if (workload->no_trust_time == NULL)
+        workload->no_trust_time = res_doubt_of_time(result, workload, recorded);
     workload->share_time = res_calls_ns(workload, recorded) / cpu.ns;
     workload->share_time_low = res_calls_ns(workload, recorded) / cpu.most_ns;
     workload->share_time_high = res_calls_ns(workload, recorded) / cpu.least_ns;

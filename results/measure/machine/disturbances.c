@@ -300,15 +300,9 @@ void res_disturbances_release(struct res_disturbances *disturbances)
 static char *line_of(const char *path)
 {
     char line[512];
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return NULL;
-    char *read = fgets(line, sizeof line, file);
-    fclose(file);
-    if (read == NULL)
-        return NULL;
+    const bool read = res_file_begin("", path, line, sizeof line) && *line != '\0';
     line[strcspn(line, "\n")] = '\0';
-    return res_strdup(line);
+    return read ? res_strdup(line) : NULL;
 }
 
 /* The value behind "key ... : " in /proc/cpuinfo, for the first processor. */

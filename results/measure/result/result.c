@@ -63,13 +63,8 @@ static const char *kind_of(const char *schema, const char **ret_remedy)
 const char *res_json_kind_of_file(const char *path, const char **ret_remedy)
 {
     static const char KEY[] = "\"schema\"";
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return NULL;
-    char *head = res_calloc(HEAD_BYTES + 1, 1);
-    const size_t length = fread(head, 1, HEAD_BYTES, file);
-    fclose(file);
-    head[length] = '\0';
+    char *head = res_calloc(HEAD_BYTES, 1);
+    (void)res_file_begin("", path, head, HEAD_BYTES); /* else it is empty */
     const char *at = head + strspn(head, " \t\r\n");
     const char *key = *at == '{' ? strstr(at, KEY) : NULL;
     const char *words = NULL;
@@ -214,11 +209,7 @@ static char *unread(const char *path, enum fp_status status, const json_error_t 
                                                    "sets another bound"
                                                  : "");
     char begin[8] = "";
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
-    const size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : sizeof begin;
-    if (file != NULL)
-        fclose(file);
-    if (length == 0)
+    if (strcmp(path, "-") != 0 && res_file_begin("", path, begin, sizeof begin) && *begin == '\0')
         return res_strdup("it is empty");
     if (strncmp(begin, "MALLAB", 6) == 0)
         return res_strdup(

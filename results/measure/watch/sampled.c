@@ -15,6 +15,8 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 
+#define MAPS_BYTES (8u << 20) /* 65,530 lines, the most of a process by default */
+
 /* ---- /proc/PID: names, statm, status, maps ---- */
 
 /* The begin of a file of it into storage of the caller's, terminated. Returns false when it cannot be read. */
@@ -130,19 +132,13 @@ static void sample_image(struct res_image *image, uint64_t now_ns)
         take_sample(image, now_ns, anonymous, others);
 }
 
-static bool maps_file(pid_t pid, const char *library)
+enum res_mapped res_mapped(pid_t pid, const char *file)
 {
-    char path[64], *line = NULL;
-    size_t room = 0;
-    bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
-    while (maps != NULL && !found && getline(&line, &room, maps) > 0)
-        found = strstr(line, library) != NULL;
-    if (maps != NULL)
-        fclose(maps);
-    free(line);
-    return found;
+    char *maps = res_calloc(MAPS_BYTES, 1);
+    const bool read = read_small(pid, "maps", maps, MAPS_BYTES) && *maps != '\0';
+    const bool has = strstr(maps, file) != NULL;
+    free(maps);
+    return !read ? RES_MAPPED_UNKNOWN : has ? RES_MAPPED : RES_NOT_MAPPED;
 }
 
 /* The exact figures, while it is stopped at its end. */
@@ -156,7 +152,7 @@ static void look_last(struct res_image *image, uint64_t now_ns, const char *cons
     take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);
     image->peak_bytes = fmax(image->peak_bytes, (double)status.peak_bytes);
     for (; libraries != NULL && *libraries != NULL && image->library == NULL; libraries++)
-        image->library = maps_file(image->pid, *libraries) ? *libraries : NULL;
+        image->library = res_mapped(image->pid, *libraries) == RES_MAPPED ? *libraries : NULL;
 }
 
 static void end_image(struct res_image *image, uint64_t now_ns)
@@ -198,15 +194,10 @@ static struct task *find_task(struct tracer *tracer, pid_t tid)
 
 static pid_t process_of(pid_t tid)
 {
-    char path[64], text[1024];
+    char text[1024];
     int process = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(text, sizeof text, file) != NULL && sscanf(text, "Tgid: %d", &process) != 1)
-        continue;
-    if (file != NULL)
-        fclose(file);
-    return process > 0 ? (pid_t)process : tid;
+    const char *at = read_small(tid, "status", text, sizeof text) ? strstr(text, "\nTgid:") : NULL;
+    return at != NULL && sscanf(at, " Tgid: %d", &process) == 1 && process > 0 ? (pid_t)process : tid;
 }
 
 static size_t begin_image(struct tracer *tracer, pid_t pid)
@@ -314,18 +305,26 @@ static void sample_all(struct tracer *tracer)
     tracer->next_ns = end_ns + (rest_ns > tracer->request->step_ns ? rest_ns : tracer->request->step_ns);
 }
 
-/* Whether it has to be ended, and why. */
-static enum fp_process_end reason_to_end(const struct res_command *command, uint64_t begin_ns)
+/* Whether it has to be ended, and why. since_ns: its command has ended; 0: it runs. */
+static enum fp_process_end reason_to_end(const struct tracer *tracer, uint64_t begin_ns, uint64_t since_ns,
+                                         char **ret_reason)
 {
+    const struct res_command *command = &tracer->request->command;
+    const uint64_t now_ns = fp_now_ns();
     if (command->stop != NULL && *command->stop)
         return FP_PROCESS_STOPPED;
-    return command->timeout_ns != 0 && fp_now_ns() - begin_ns > command->timeout_ns ? FP_PROCESS_LATE
-                                                                                    : FP_PROCESS_ENDED;
+    if (command->timeout_ns != 0)
+        return now_ns - begin_ns > command->timeout_ns ? FP_PROCESS_LATE : FP_PROCESS_ENDED;
+    if (since_ns == 0 || now_ns - since_ns <= RES_LEFT_NS || tracer->task_count == 0)
+        return FP_PROCESS_ENDED;
+    *ret_reason = res_command_left(tracer->tasks[0].tid);
+    return FP_PROCESS_LATE;
 }
 
-static enum fp_process_end follow(struct tracer *tracer)
+static enum fp_process_end follow(struct tracer *tracer, char **ret_reason)
 {
     const uint64_t begin_ns = fp_now_ns();
+    uint64_t since_ns = 0;
     enum fp_process_end ended = FP_PROCESS_ENDED;
     sigset_t child;
     sigemptyset(&child);
@@ -338,8 +337,10 @@ static enum fp_process_end follow(struct tracer *tracer)
         if (tid > 0 && WIFSTOPPED(status)) {
             stopped(tracer, tid, status);
         } else if (tid > 0) {
-            if (tid == tracer->command)
+            if (tid == tracer->command) {
                 tracer->sampled->status = status;
+                since_ns = fp_now_ns();
+            }
             end_task(tracer, tid);
         } else {
             const uint64_t now = fp_now_ns(), left_ns = tracer->next_ns > now ? tracer->next_ns - now : 0;
@@ -350,7 +351,7 @@ static enum fp_process_end follow(struct tracer *tracer)
         }
         sample_all(tracer);
         if (ended == FP_PROCESS_ENDED &&
-            (ended = reason_to_end(&tracer->request->command, begin_ns)) != FP_PROCESS_ENDED) {
+            (ended = reason_to_end(tracer, begin_ns, since_ns, ret_reason)) != FP_PROCESS_ENDED) {
             kill(-tracer->command, SIGKILL);
             for (size_t i = 0; i < tracer->task_count; i++)
                 kill(tracer->tasks[i].tid, SIGKILL); /* those that left the group */
@@ -410,7 +411,7 @@ enum res_real_state res_sampled_run(const struct res_sampled_request *request, s
     sigprocmask(SIG_BLOCK, &child, &before);
     char *reason = start(&tracer, &before, &process);
     if (reason == NULL) {
-        ended = follow(&tracer);
+        ended = follow(&tracer, &reason);
         const int error = fp_process_exec_error(&process);
         if (error != 0)
             reason = res_printf("cannot execute '%s': %s", request->command.path, strerror(error));

@@ -61,6 +61,9 @@ void res_lines_add(struct res_text *text, const char *label, const char *words);
 void res_lines_screen(struct res_text *text, const char *label, const char *words);
 char *res_lines_clauses(const char *words, size_t columns);
 
+/* res_lines_cut - as many characters of the first `length` bytes as so many columns hold, one at least. The caller's to free. */
+char *res_lines_cut(const char *words, size_t length, size_t columns);
+
 /* res_lines_printf - the same of words in a format, which are made plain here. */
 void res_lines_printf(struct res_text *text, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

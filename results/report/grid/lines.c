@@ -10,6 +10,7 @@
 #include "footprint/base/words.h"
 
 #define TERMINAL_LEAST 40u /* below that nothing is gained by shorter lines */
+#define CHARACTER      4u  /* its bytes, at most */
 
 static size_t terminal; /* its columns; 0: there is none */
 
@@ -115,18 +116,16 @@ static size_t word_length(const char *words)
     return length;
 }
 
-/* As much of the first word as `room` columns hold, one character at least. The caller's to free. */
-static char *first_word(const char *words, size_t room)
+char *res_lines_cut(const char *words, size_t length, size_t columns)
 {
-    size_t length = word_length(words);
-    char *word = res_strndup(words, length);
-    while (res_text_columns(word) > room && length > 1) {
-        do
+    char *kept = res_strndup(words, length);
+    while (res_text_columns(kept) > columns && length > 1) {
+        length = length / CHARACTER > columns ? columns * CHARACTER : length - 1;
+        while (length > 1 && ((unsigned char)kept[length] & 0xc0) == 0x80)
             length--;
-        while (length > 1 && ((unsigned char)word[length] & 0xc0) == 0x80);
-        word[length] = '\0';
+        kept[length] = '\0';
     }
-    return word;
+    return kept;
 }
 
 /* room: for a word, which is cut where it is longer. */
@@ -134,7 +133,7 @@ static void wrap(struct res_text *text, const char *words, size_t indent, size_t
 {
     size_t column = indent;
     while (*words != '\0') {
-        char *word = first_word(words, room);
+        char *word = res_lines_cut(words, word_length(words), room);
         const size_t length = strlen(word), columns = res_text_columns(word);
         if (column > indent && column + 1 + columns > page) {
             res_text_add(text, "\n", 1);

@@ -171,16 +171,18 @@ void res_notes_details(struct res_text *text, const struct res_note *notes, size
     }
 }
 
-/* Never broken: it is to be taken with the mouse. What follows stands behind it where there is room, else below. */
+/* Never broken: it is to be taken with the mouse. What follows stands behind it where there is room, else below; of a command that is
+ * too long its place. */
 static void add_command(struct res_text *text, const char *label, const struct res_note *note,
                         const char *command)
 {
     const bool is_preload = res_shell_is_line(note->detail);
-    const size_t room = RES_SCREEN_COLUMNS - RES_SCREEN_LABEL_COLUMNS,
-                 columns = res_text_columns(note->detail);
-    const char *behind = is_preload ? (command != NULL ? command : "COMMAND") : note->text;
     const char *joint = is_preload ? " " : " # ";
-    const bool fits = columns + strlen(joint) + res_text_columns(behind) <= room;
+    const size_t room = RES_SCREEN_COLUMNS - RES_SCREEN_LABEL_COLUMNS,
+                 columns = res_text_columns(note->detail) + strlen(joint);
+    const bool is_known = command != NULL && columns + res_text_columns(command) <= room;
+    const char *behind = !is_preload ? note->text : is_known ? command : "COMMAND";
+    const bool fits = columns + res_text_columns(behind) <= room;
     res_text_printf(text, "%-*s%s%s%s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail, fits ? joint : "",
                     fits ? behind : "");
     if (!fits && !is_preload)

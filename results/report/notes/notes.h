@@ -42,10 +42,11 @@ const char *res_notes_recorded(const struct res_result_workload *workload);
 char *res_notes_title(const struct res_result_workload *workload);
 
 /* res_deploy_line - "LD_PRELOAD=/usr/lib/libjemalloc.so.2 MALLOC_CONF=narenas:1".
- * entry    its library and environment count. The C library's own malloc is in every program already and takes no
- *          LD_PRELOAD.
- * Returns  the caller's to free, fit for a terminal; NULL: nothing is to be set. */
-char *res_deploy_line(const struct res_result_entry *entry);
+ * workload  what it runs on counts: the C library's own malloc takes an LD_PRELOAD where the program is linked with another, an empty
+ *           one where another was preloaded, else none
+ * entry     its library and environment count
+ * Returns   the caller's to free, fit for a terminal; NULL: nothing is to be set. */
+char *res_deploy_line(const struct res_result_workload *workload, const struct res_result_entry *entry);
 
 /* res_notes_add_time_share - a share of the program's CPU time, in words: "about 7 %" of the one reading of its recording, or "5-8 %" where a
  * confirmation ran it more often. */

@@ -100,7 +100,14 @@ void res_notes_add_time_share(struct res_text *words, const struct res_result_wo
         say("%.*s-%s", (int)strcspn(least, " "), least, most);
 }
 
-/* The share is one of the program, or of the time in malloc where its whole is not known. */
+/* A share is one of it; part: where its whole is not known. A program that was confirmed ran as a whole. */
+static const char *whole(const struct res_about *about, bool is_known, const char *part)
+{
+    const bool lacks = about->workload != NULL && !about->workload->complete &&
+                       about->answer->kind != RES_ANSWER_CONFIRMED;
+    return !is_known ? part : lacks ? "what was recorded" : "the program";
+}
+
 static void add_time_part(const struct res_about *about, struct res_text *words, double share)
 {
     const bool is_known = about->workload == NULL || isfinite(about->workload->share_time) ||
@@ -110,7 +117,7 @@ static void add_time_part(const struct res_about *about, struct res_text *words,
         res_notes_add_time_share(words, about->workload, share);
     else
         say("%s", RES_SHARE(share));
-    say(" of %s", is_known ? "the program" : "the time in malloc");
+    say(" of %s", whole(about, is_known, "the time in malloc"));
 }
 
 static double two_digits(double ns)
@@ -138,7 +145,7 @@ SLOT(bytes_saved_share)
 {
     const double share = res_answer_share(about->answer);
     say("%s of %s", RES_SHARE(isfinite(share) ? share : 0),
-        isfinite(about->answer->of_process) ? "the program" : "the heap at its peak");
+        whole(about, isfinite(about->answer->of_process), "the heap at its peak"));
 }
 SLOT_IF(bytes_part, true, "%s", RES_SHARE(res_answer_share(about->answer)))
 
@@ -172,9 +179,7 @@ SLOT_WORD(rest_who, strcmp(about->workload->verdict->rest.candidate, about->answ
 SLOT_IF(rest_saved, true, "%s", FP_BYTES(about->workload->verdict->rest.saved))
 SLOT_IF(hidden_little, about->answer->candidate == NULL, "%s of %s",
         RES_ABOUT(fmax(about->answer->may_hide, 0.001)),
-        about->fleet != NULL   ? "it"
-        : is_of_program(about) ? "the program"
-                               : "the time in malloc")
+        about->fleet != NULL ? "it" : whole(about, is_of_program(about), "the time in malloc"))
 
 /* ---- conditions on answers ------------------------------------------------------------------- */
 
@@ -303,11 +308,15 @@ static bool is_preloaded(const struct res_result_entry *entry)
     return entry->library != NULL && !res_is_c_library(entry->library);
 }
 
-char *res_deploy_line(const struct res_result_entry *entry)
+char *res_deploy_line(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
+    const char *how = workload->runs_on != NULL && workload->runs_on->how != NULL ? workload->runs_on->how
+                                                                                  : "";
     struct res_text line = {0};
-    if (is_preloaded(entry))
+    if (is_preloaded(entry) || (entry->library != NULL && strcmp(how, "linked") == 0))
         res_shell_variable(&line, "LD_PRELOAD", entry->library);
+    else if (strcmp(how, "preloaded") == 0)
+        res_shell_variable(&line, "LD_PRELOAD", "");
     for (size_t i = 0; i < entry->environment.count; i++) {
         const struct res_pair *pair = &entry->environment.items[i];
         if (res_shell_is_name(pair->name) && pair->value != NULL)
@@ -320,7 +329,7 @@ char *res_deploy_line(const struct res_result_entry *entry)
 
 SLOT(deploy)
 {
-    char *line = res_deploy_line(about->entry);
+    char *line = res_deploy_line(about->workload, about->entry);
     if (line != NULL)
         say("%s", line);
     free(line);

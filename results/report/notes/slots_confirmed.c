@@ -189,13 +189,6 @@ SLOT(control_range)
 
 /* ---- commands to run ------------------------------------------------------------------------- */
 
-/* A name that a shell takes as it is: a result is a file from anywhere. */
-static bool is_plain(const char *name)
-{
-    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+=:/@%-")] ==
-           '\0';
-}
-
 /* A recording that lasted longer is of a service. */
 #define COMMAND_MOST_NS 600e9
 
@@ -222,21 +215,22 @@ static void add_program(struct res_text *words, const struct res_result *result,
     }
 }
 
-/* "mallab confirm -a glibc,mimalloc -- make". Nothing where a name is none that can be pasted. */
+/* "mallab confirm -a glibc,mimalloc -- make" */
 static void add_command(struct res_text *words, const struct res_result *result, const char *const *names,
                         size_t count, double run_ns)
 {
-    bool plain = is_plain(result->baseline);
+    struct res_text all = {0};
+    res_text_printf(&all, "%s", result->baseline);
     for (size_t i = 0; i < count; i++)
-        plain = plain && is_plain(names[i]);
-    if (!plain)
-        return;
+        res_text_printf(&all, ",%s", names[i]);
     say("mallab confirm");
-    if (strcmp(result->baseline, "glibc") != 0)
-        say(" -b %s", result->baseline);
-    say(" -a %s", result->baseline);
-    for (size_t i = 0; i < count; i++)
-        say(",%s", names[i]);
+    if (strcmp(result->baseline, "glibc") != 0) {
+        say(" -b");
+        res_shell_word(words, result->baseline);
+    }
+    say(" -a");
+    res_shell_word(words, all.text);
+    free(all.text);
     add_program(words, result, run_ns);
 }
 

@@ -108,6 +108,8 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
     }
     leave_out(&words, "about ", "");
     leave_out(&words, LESS, "<");
+    leave_out(&words, " and ", ", ");
+    leave_out(&words, "malloc takes ", "malloc: ");
     leave_out(&words, FAULTS, "");
     return words.text;
 }
@@ -300,11 +302,16 @@ const char *res_confirm_counts(const struct res_confirmation *about)
                                 : "time is processor time of all its processes, peak that of the largest";
 }
 
-static void add_confirm_head(struct res_text *text, const struct res_confirmation *about)
+static void add_confirm_head(struct res_text *text, const struct res_confirmation *about, bool details)
 {
     char *ran = res_confirm_ran(about), *plain = res_text_plain(ran);
-    res_lines_wrap(text, plain, 0);
+    char *cut = res_lines_cut(plain, strlen(plain), RES_SCREEN_COLUMNS - 3);
+    if (details || res_text_columns(plain) <= RES_SCREEN_COLUMNS)
+        res_lines_wrap(text, plain, 0);
+    else
+        res_text_printf(text, "%s...\n", cut);
     res_text_printf(text, "%s\n\n", res_confirm_counts(about));
+    free(cut);
     free(plain);
     free(ran);
 }
@@ -387,7 +394,7 @@ void res_confirm_grid(struct res_grid *grid, const struct res_result *result)
 void res_confirm_screen(struct res_text *text, const struct res_result *result, const struct res_style *style)
 {
     struct res_grid grid;
-    add_confirm_head(text, result->confirmation);
+    add_confirm_head(text, result->confirmation, style->details);
     res_confirm_grid(&grid, result);
     res_grid_screen(&grid, style, text);
 }
