@@ -24,7 +24,7 @@ static const struct cli_verb *find_verb(const char *name)
     return cli_program_verb(&CLI_PROGRAM, name);
 }
 
-/* In the name of `verb` (NULL: mallab), with the nearest one. Returns CLI_MISUSE. */
+/* Refuses a name in the name of `verb` (NULL: mallab), with the nearest one. Returns CLI_MISUSE. */
 static int refuse_verb(const struct cli_verb *verb, const char *name)
 {
     struct cli_similar similar = {0};

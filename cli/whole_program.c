@@ -29,7 +29,7 @@ static bool can_run(const struct res_candidate *candidate)
     return found;
 }
 
-/* Whether an item of the comma-separated list stands there already. */
+/* Tells whether an item of the comma-separated list stands there already. */
 static bool is_listed(const char *list, const char *name)
 {
     const size_t length = strlen(name);

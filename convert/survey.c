@@ -1,4 +1,4 @@
-/* survey.c - what an input holds, without writing anything. */
+/* survey.c - the survey of an input, without writing anything. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct stretch {
     uint32_t part, marks;
 };
 
-/* How far a lane has come. */
+/* The place that a lane has come to. */
 struct lane_place {
     size_t next, end; /* stretches that come */
     uint32_t part, marks_left;
@@ -94,7 +94,7 @@ static bool index_stretches(struct counting *counting)
     return true;
 }
 
-/* Whether it stands in a footprint: a lane's end does not, nor does the gap where a block is missing. */
+/* Tells whether the event stands in a footprint: a lane's end does not, nor does the gap where a block is missing. */
 static bool is_mark(const struct conv_event *event)
 {
     return event->call != CONV_MARK_LANE_END && !(event->call == FP_MARK_GAP && event->size == 0);

@@ -75,14 +75,14 @@ static void fill_command_line(struct command_line *line, const struct rec_settin
     add_text(line, "--on-full", settings->on_full);
 }
 
-/* In the child: the collector is not to be recorded, nor to run on an allocator under test. */
+/* Runs in the child: the collector is not to be recorded, nor to run on an allocator under test. */
 static int unset_ours(void *data)
 {
     (void)data;
     return unsetenv("LD_PRELOAD") == 0 && unsetenv("MALLAB_SEGMENT") == 0 ? 0 : REC_FAILED;
 }
 
-/* In the child. */
+/* Runs in the child. */
 static int hand_over(void *data)
 {
     const struct handed *handed = data;

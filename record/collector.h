@@ -7,7 +7,7 @@
 
 #include "footprint/base/process.h"
 
-/* How a command is to be recorded: what the collector is told of it, and what the recorder itself needs. */
+/* The settings of a recording: those that the collector is told, and those that the recorder itself needs. */
 struct rec_settings {
     const char *directory; /* NULL: ./mallab-NAME.PID */
     const char *shown;     /* where the directory is given as ".", as the user would write it; else NULL */

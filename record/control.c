@@ -60,7 +60,7 @@ static bool is_ours(pid_t pid)
     return stat(path, &facts) == 0 && facts.st_uid == geteuid();
 }
 
-/* Why the process is not the recording's collector: by recording.json (boot, namespace, start
+/* Tells why the process is not the recording's collector: by recording.json (boot, namespace, start
  * time, copy), by the lock, by the process itself. NULL: it is. */
 static char *find_objection(pid_t pid, const char *directory, const json_t *recording)
 {
@@ -84,7 +84,7 @@ static char *find_objection(pid_t pid, const char *directory, const json_t *reco
     return objection;
 }
 
-/* Whether the proven collector has ended, waited for or not. */
+/* Tells whether the proven collector has ended, waited for or not. */
 static bool has_gone(const struct rec_proof *proof)
 {
     struct pollfd ended = {proof->pidfd, POLLIN, 0};
@@ -135,7 +135,7 @@ static bool is_paused(const json_t *recording)
     return state != NULL && strcmp(state, "paused") == 0;
 }
 
-/* Why we may not ask the collector of this directory. */
+/* The message that we may not ask the collector of this directory. */
 static char *no_directory(const char *directory, const struct fp_error *error)
 {
     char text[CONV_PATH_BYTES + 512];
@@ -322,7 +322,7 @@ bool rec_control_do(struct rec_control *control, enum rec_request request, char 
 
 /* ---- how it stands ---------------------------------------------------------------------------- */
 
-/* In a recording that has ended these processes ran on then; whether they still do, nobody looks. */
+/* These processes ran on when the recording ended; whether they still do, nobody looks. */
 static size_t count_running(const json_t *recording)
 {
     size_t index, running = 0;
@@ -335,7 +335,7 @@ static size_t count_running(const json_t *recording)
     return running;
 }
 
-/* From the death of its collector on nobody counts what is lost; of what ended before, the shared memory tells. */
+/* Nobody counts losses from the death of the collector on; the shared memory tells of processes that ended before. */
 static bool knows_losses(const json_t *recording, bool alive)
 {
     return alive || (!goes_on(recording) && !(json_is_true(json_object_get(recording, "recovered")) &&

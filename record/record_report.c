@@ -1,4 +1,4 @@
-/* record_report.c - what a recording holds, and what `mallab record` says of it. */
+/* record_report.c - the content of a recording, and the report of `mallab record`. */
 #include "record/record_report.h"
 
 #include <jansson.h>
@@ -29,7 +29,7 @@ static void add_name(char list[REC_NAMES_BYTES], const char *name)
         snprintf(list + used, REC_NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", quoted);
 }
 
-/* Of a recording that the collector did not finish: the footprints tell it without their events. */
+/* Adds up a recording that the collector did not finish: the footprints tell it without their events. */
 static void total_footprints(const char *directory, struct rec_totals *totals)
 {
     struct conv_survey survey = {0};
@@ -57,7 +57,7 @@ static void list_silent(const struct conv_recording *recording, struct rec_total
     json_t *heard = names_heard(recording);
     for (size_t i = 0; i < recording->process_count; i++) {
         const struct conv_recorded_process *process = &recording->processes[i];
-        /* Where its windows are gone, nobody knows any more whether it made a call. */
+        /* If its windows are gone, nobody knows any more whether it made a call. */
         if (process->name != NULL && json_object_get(heard, process->name) == NULL && process->threads <= 1 &&
             fp_loss_sum(process->lost) == 0 && !process->gone_with_windows)
             add_name(totals->silent, process->name);

@@ -1,4 +1,4 @@
-/* record_report.h - what a recording holds, and what is said of that on stderr when its command has ended. */
+/* record_report.h - the content of a recording, and what is said of it on stderr when its command has ended. */
 #ifndef MALLAB_RECORD_RECORD_REPORT_H
 #define MALLAB_RECORD_RECORD_REPORT_H
 
@@ -9,7 +9,7 @@
 
 #define REC_NAMES_BYTES 256
 
-/* From recording.json; of an unfinished recording what its footprints hold. */
+/* The totals of recording.json; of an unfinished recording those of its footprints. */
 struct rec_totals {
     bool known; /* either could be read */
     uint64_t events, processes, bytes,

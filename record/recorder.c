@@ -68,7 +68,7 @@ static bool set_environment(const struct command *command, const char *directory
     return set;
 }
 
-/* In the child: wait until it may become the command. */
+/* Runs in the child: wait until it may become the command. */
 static int wait_at_gate(void *data)
 {
     const struct command *command = data;
@@ -157,7 +157,7 @@ static void finish_collector(struct rec_collector *collector, struct rec_recorde
             recorded->still_running = 0;
             continue;
         }
-        /* Where nobody runs, the collector is writing what is left, and may need its time. */
+        /* If nobody runs, the collector is writing what is left, and may need its time. */
         if (recorded->still_running != 0 || fp_now_ns() - begin > COLLECTOR_LONGEST_NS)
             return;
     }
@@ -225,7 +225,7 @@ static char *shown_directory(const struct rec_settings *settings, const char *di
     return shown;
 }
 
-/* Why nothing can be recorded at all; NULL: it can. The caller's. */
+/* Tells why nothing can be recorded at all; NULL: it can. The caller's. */
 static char *check_programs(const char *shim, const char *program)
 {
     if (shim == NULL)

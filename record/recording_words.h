@@ -1,4 +1,4 @@
-/* recording_words.h - what recording.json says of a recording that may still go on: why it stopped, and what it lacks.
+/* recording_words.h - words for a recording that may still go on, by its recording.json: why it stopped, and what it lacks.
  *
  * The collector writes it while the recording goes on (shim/collect/collect_json.c); convert/recording reads the finished one. */
 #ifndef MALLAB_RECORD_RECORDING_WORDS_H
@@ -30,7 +30,7 @@ const char *rec_stop_words(const char *stop);
 json_t *rec_unrecorded_of(const json_t *recording);
 json_t *rec_unrecorded_load(const char *path);
 
-/* rec_unrecorded_words - of one of them: "'postgres' (process 4711) could not ...". The caller's
+/* rec_unrecorded_words - the words for one of them: "'postgres' (process 4711) could not ...". The caller's
  * to free. */
 char *rec_unrecorded_words(const json_t *object);
 

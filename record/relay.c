@@ -80,7 +80,7 @@ static void take_signals(int signals, struct seen *seen)
             seen[info.ssi_signo] = (struct seen){(pid_t)info.ssi_pid, fp_now_ns(), false};
 }
 
-/* Who asks may have been without a processor for a while. What was asked about counts a moment
+/* The asker may have been without a processor for a while. A signal that was asked about counts a moment
  * longer: two may have come as one to us, and as two to who asks. */
 static bool is_there(const struct seen *last, const struct question *question, uint64_t asked_ns)
 {
@@ -140,7 +140,7 @@ static int witness_fd = -1;
 static volatile sig_atomic_t command_pid;  /* 0 while there is none */
 static volatile sig_atomic_t asked_to_end; /* the last signal of that meaning; 0 while none came */
 
-/* Whether the witness got this signal from the same sender and was not asked about it before
+/* Tells whether the witness got this signal from the same sender and was not asked about it before
  * (just now does not count: two may have come as one), or gets it within WITNESS_NS. Async-
  * signal-safe; signals are blocked. */
 static bool witness_saw(int number, pid_t sender)
@@ -161,7 +161,7 @@ static bool witness_saw(int number, pid_t sender)
     return got == 1 && told == 'y';
 }
 
-/* Where the command has left our group, as timeout(1) and interactive shells do, what is sent to
+/* If the command has left our group, as timeout(1) and interactive shells do, what is sent to
  * the group has not reached it, but would have if the shell had started it. */
 static bool is_everybodys(int number, const siginfo_t *info)
 {

@@ -72,7 +72,7 @@ static char *locate(const char *command, struct rec_target *target)
     return target->problem == NULL ? res_strdup(command) : NULL;
 }
 
-/* Why the recorder cannot be preloaded into a program. */
+/* An obstacle to preloading the recorder into a program. */
 struct obstacle {
     const char *words;  /* behind the program's name */
     const char *remedy; /* likewise; NULL: to record a copy of it */

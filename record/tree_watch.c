@@ -1,4 +1,4 @@
-/* tree_watch.c - what the collector says; and looks at the command's processes, ever more
+/* tree_watch.c - messages of the collector, and looks at the command's processes, ever more
  * seldom. */
 #include "record/tree_watch.h"
 
@@ -186,7 +186,7 @@ uint64_t rec_start_ticks(pid_t pid)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Whether the environment that it was started with preloads the recorder. True when that cannot be told: of a process
+/* Tells whether the environment that it was started with preloads the recorder. True when that cannot be told: of a process
  * that is loading or ending neither environment nor command line can be read. */
 static bool was_preloaded(pid_t pid)
 {
@@ -263,7 +263,7 @@ static bool is_known(const struct rec_watch *watch, const struct rec_look *seen)
     return false;
 }
 
-/* As a process of the tree would tell it itself (shim/collect/collect_tell.c). Where the queue is full it is told at the
+/* Tells it as a process of the tree would itself (shim/collect/collect_tell.c). Where the queue is full it is told at the
  * next look; where nobody listens it is not told any more. */
 static void tell_collector(const struct rec_look *seen, const char *segment)
 {
@@ -287,7 +287,7 @@ void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *se
     tell_collector(&seen, segment);
 }
 
-/* Whether it is still the program that was seen. */
+/* Tells whether the process is still the program that was seen. */
 static bool is_still(const struct rec_look *seen)
 {
     struct rec_look now = {.pid = seen->pid};
@@ -295,7 +295,7 @@ static bool is_still(const struct rec_look *seen)
            strcmp(now.name, seen->name) == 0;
 }
 
-/* Whether it is recorded, also by a recording within this one, whose segment lies where ours does. */
+/* Tells whether the process is recorded, also by a recording within this one, whose segment lies where ours does. */
 static bool is_recorded(pid_t pid, const char *segment)
 {
     char any[PATH_MAX];

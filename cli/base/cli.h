@@ -1,4 +1,4 @@
-/* cli.h - what a verb of `mallab` is, and exit codes.
+/* cli.h - the verbs of `mallab`, and exit codes.
  *
  *   verb     the word behind `mallab`; its function gets argv with the verb as argv[0]
  *   misuse   a command line that cannot be meant: one line and a hint on stderr, exit code 2
@@ -19,7 +19,7 @@ enum cli_exit {
     CLI_CHECK_INCONCLUSIVE = 5, /* of check only */
 };
 
-/* Where the command to run stands that a verb takes. */
+/* The place of the command to run, for verbs that take one. */
 enum cli_command_at {
     CLI_COMMAND_NONE = 0,      /* it takes none */
     CLI_COMMAND_IS_OPERANDS,   /* from the first operand on: options behind it are the command's */

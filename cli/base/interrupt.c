@@ -31,7 +31,7 @@ static int open_below(int parent_fd, const char *name)
     return openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* By descriptors, and through no link: a part of it may be another user's, who exchanges what we are about to enter. */
+/* Removes by descriptors, and through no link: a part of it may be another user's, who exchanges what we are about to enter. */
 static void remove_below(int parent_fd, const char *name, unsigned depth)
 {
     if (unlinkat(parent_fd, name, 0) == 0 || depth == DEPTH_MOST)

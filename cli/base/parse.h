@@ -1,4 +1,4 @@
-/* parse.h - what a word of the command line says: numbers, and what was meant by a word that is nothing. */
+/* parse.h - reading a word of the command line: numbers, and the word that was probably meant. */
 #ifndef MALLAB_CLI_BASE_PARSE_H
 #define MALLAB_CLI_BASE_PARSE_H
 

@@ -1,4 +1,4 @@
-/* say.h - what stderr has: messages in the name of a verb, and one line that says how far long work is. */
+/* say.h - lines on stderr: messages in the name of a verb, and one line that says how far long work is. */
 #ifndef MALLAB_CLI_BASE_SAY_H
 #define MALLAB_CLI_BASE_SAY_H
 

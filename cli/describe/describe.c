@@ -1,4 +1,4 @@
-/* describe.c - what an input holds: as JSON and as text. */
+/* describe.c - the content of an input, as JSON and as text. */
 #include "cli/describe/describe.h"
 
 #include <stdarg.h>
@@ -113,7 +113,7 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         cli_json_set(object, numbers[i].key, numbers[i].value);
 }
 
-/* How a recording ended is how its command did, whose last image tells that. */
+/* A recording ended as its command did: the command's last image tells how. */
 static void set_usage(json_t *object, const struct conv_survey *survey)
 {
     const bool is_recording = survey->kind == CONV_KIND_RECORDING;
@@ -406,7 +406,7 @@ static void print_inherited(const struct conv_survey *survey)
         line("inherited", "not all is known: %s", survey->inherited_why);
 }
 
-/* Where earlier windows are gone, recording began before what is here. */
+/* If earlier windows are gone, recording began before what is here. */
 static void print_details(const struct conv_survey *survey)
 {
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;

@@ -1,4 +1,4 @@
-/* describe.h - what a footprint, recording, workload or trace holds: for people, and as JSON. */
+/* describe.h - the content of a footprint, recording, workload or trace: for people, and as JSON. */
 #ifndef MALLAB_CLI_DESCRIBE_DESCRIBE_H
 #define MALLAB_CLI_DESCRIBE_DESCRIBE_H
 
@@ -24,7 +24,7 @@ const char *cli_live_words(enum conv_liveness live);
 
 /* ---- its lists: windows, programs, processes, threads (describe_lists.c) ---- */
 
-/* Of all its processes; the peak is that of the largest. */
+/* A program with all its processes; the peak is that of the largest. */
 struct cli_program {
     const char *name; /* the survey's */
     uint64_t processes, events;

@@ -1,4 +1,4 @@
-/* describe_lists.c - what a recording consists of, windows, programs and processes with what they used: as JSON, tables and words. */
+/* describe_lists.c - the parts of a recording: windows, programs and processes with what they used: as JSON, tables and words. */
 #include "cli/describe/describe.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/experiment/experiment.h"
 
-/* Of these those take part that are here, where no list is given. */
+/* Without a list, those of these take part that are installed. */
 #define CLI_DEFAULT_LIST "glibc,jemalloc,tcmalloc,mimalloc"
 
 /* cli_registry_load - read all candidates, with `none`; files left out are told on stderr.

@@ -1,4 +1,4 @@
-/* complete.c - what may stand where on a command line, of the verbs' rows. */
+/* complete.c - completion of a command line from the verbs' rows. */
 #include "cli/options/complete.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* complete.h - which `mallab` this is, the whole one, or the recorder's, which has fewer verbs and needs fewer libraries; and what may
+/* complete.h - the program: the whole `mallab`, or the recorder's, which has fewer verbs and needs fewer libraries; and completion
  * stand where on its command line, for the shells' completions (completion/). */
 #ifndef MALLAB_CLI_OPTIONS_COMPLETE_H
 #define MALLAB_CLI_OPTIONS_COMPLETE_H

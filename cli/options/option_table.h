@@ -17,7 +17,7 @@
 
 #include "cli/base/cli.h"
 
-/* How a value is taken, and the type of what stands at the row's offset. */
+/* The way that a value is taken, and the type of the variable at the row's offset. */
 enum cli_how {
     CLI_FLAG,     /* bool; the option has no argument */
     CLI_SET,      /* int or an enum: it becomes the row's `least`; no argument */
@@ -96,8 +96,8 @@ struct cli_operands {
 int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *settings,
                      struct cli_operands *ret_operands);
 
-/* cli_operands_none - that there is no operand. Returns as cli_options_take.
- * cli_operands_one - that there is just one. none, several: what is said otherwise. */
+/* cli_operands_none - see that there is no operand. Returns as cli_options_take.
+ * cli_operands_one - see that there is just one. none, several: the message otherwise. */
 int cli_operands_none(const struct cli_verb *verb, const struct cli_operands *operands);
 int cli_operands_one(const struct cli_verb *verb, const struct cli_operands *operands, const char *none,
                      const char *several);

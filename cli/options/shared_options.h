@@ -32,7 +32,7 @@ extern const struct cli_option cli_answer_output[], cli_answer_force[], cli_answ
 extern const struct cli_option
     cli_answer_result[]; /* -o, -f, --max-memory, --json, --title of a verb that makes a result */
 
-/* cli_answer_take_format - for a verb's row of --format, whose words are the formats that it knows;
+/* cli_answer_take_format - take the value of a verb's row of --format, whose words are the formats that it knows;
  * `at` is a struct cli_answer. */
 int cli_answer_take_format(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                            void *at);
@@ -70,7 +70,7 @@ extern const struct cli_option cli_measure_limit[];      /* --limit, --limit-by,
 
 struct cli_measure cli_measure_defaults(void);
 
-/* By which of the kernel's means memory is limited, decided before the first run. */
+/* The kernel's means by which memory is limited, decided before the first run. */
 struct cli_limit {
     struct res_group_place place; /* without a directory: by RLIMIT_DATA, or no limit */
     char *why;                    /* owned: why not by control groups; NULL: they are, or nobody asked */
@@ -84,7 +84,7 @@ int cli_limit_settle(const struct cli_verb *verb, const struct cli_measure *meas
                      struct cli_limit *ret_limit);
 void cli_limit_release(struct cli_limit *limit);
 
-/* cli_limit_place - for requests; NULL: by RLIMIT_DATA. */
+/* cli_limit_place - the place of groups, for requests; NULL: the limit is RLIMIT_DATA. */
 const struct res_group_place *cli_limit_place(const struct cli_limit *limit);
 
 /* ---- what of an input is converted ---- */

@@ -102,7 +102,7 @@ static int prepare_workloads(struct cli_ab *ab)
 
 /* ---- the program itself --------------------------------------------------------------------- */
 
-/* What it read while it was recorded is not there again: every other run would do other work. */
+/* Input that the command read while it was recorded is not there again: every other run would do other work. */
 static int check_input(const struct cli_ab *ab)
 {
     struct stat facts;
@@ -145,7 +145,7 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
 
 /* ---- what is to be decided ------------------------------------------------------------------ */
 
-/* What checks of a trial so far found: outcomes as one number, and what is missing for them. */
+/* The findings of a trial's checks so far: outcomes as one number, and what is missing for them. */
 struct look {
     uint64_t outcomes;
     bool rounds, passes, over;
@@ -241,7 +241,7 @@ static enum res_need decided(void *context, struct res_trial *trial)
                                                                            : RES_NEED_ROUNDS;
 }
 
-/* What it came to, as `mallab check` says it of the same result. */
+/* Prints the decision as `mallab check` says it of the same result. */
 static int tell_decided(const struct cli_ab *ab, const struct res_result *result)
 {
     const struct res_result *earlier = ab->settings.earlier != NULL ? &ab->deciding.earlier : NULL;
@@ -261,7 +261,7 @@ static int tell_decided(const struct cli_ab *ab, const struct res_result *result
 
 /* ---- experiment ----------------------------------------------------------------------------- */
 
-/* What the rounds will take, once the warm-up is over, and what comes with them: runs for memory, passes behind, the program itself. */
+/* Tells the time that the rounds will take, once the warm-up is over, and all that comes with them: runs for memory, passes behind, the program itself. */
 static void tell_estimate(struct cli_ab *ab, size_t runs_done)
 {
     const struct cli_ab_settings *settings = &ab->settings;
@@ -380,7 +380,7 @@ static void tell_said(const struct cli_ab *ab, const struct res_experiment *expe
     }
 }
 
-/* Who did not keep theirs has failed, which is told. */
+/* Names the candidates that kept their promises; one that did not has failed, and is told as such. */
 static void tell_promises(const struct cli_ab *ab, const struct res_experiment *experiment)
 {
     struct res_text kept = {0};

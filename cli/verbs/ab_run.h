@@ -1,4 +1,4 @@
-/* ab_run.h - from inputs to a result and its screen: what `ab` and `tune` have in common. */
+/* ab_run.h - the way from inputs to a result and its screen, common to `ab` and `tune`. */
 #ifndef MALLAB_CLI_VERBS_AB_RUN_H
 #define MALLAB_CLI_VERBS_AB_RUN_H
 
@@ -19,7 +19,7 @@ struct cli_ab_confirm {
     uint64_t budget_ns; /* 0: not said */
 };
 
-/* What the command line says. */
+/* The settings of the command line. */
 struct cli_ab_settings {
     struct cli_answer answer;
     struct cli_measure measure;
@@ -73,14 +73,14 @@ struct cli_ab_settings cli_ab_settings_default(void);
  * Returns an exit code, told. */
 int cli_ab_run(struct cli_ab *ab);
 
-/* cli_budget_take - of verb_check.c, for a row of BUDGET: rules, or the name of a file with rules; `at` is a struct res_budget. */
+/* cli_budget_take - take the value of a row of BUDGET (verb_check.c): rules, or the name of a file with rules; `at` is a struct res_budget. */
 int cli_budget_take(const struct cli_verb *verb, const struct cli_option *row, const char *argument,
                     void *at);
 
 /* cli_ab_finest - the least difference of time that a rule asks for, as a share; RES_RESOLVE where none does. */
 double cli_ab_finest(const struct res_budget *budget);
 
-/* cli_ab_options - those of the experiment; they borrow from `ab`. */
+/* cli_ab_options - the experiment's options; they borrow from `ab`. */
 struct res_options cli_ab_options(struct cli_ab *ab);
 
 #endif

@@ -30,7 +30,7 @@ int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_st
 
 #define CLI_CONFIRM_PAIRS 30u /* where nobody said for how long: more take longer than replays did */
 
-/* cli_confirm_most_ns - for how long: as said (0: not said), else at most as long as the replays took, and were to take (budget_ns; 0:
+/* cli_confirm_most_ns - the longest time of a confirmation: as said (0: not said), else at most as long as the replays took, and were to take (budget_ns; 0:
  * any time), or RES_CONFIRM_BUDGET_NS. */
 uint64_t cli_confirm_most_ns(uint64_t said_ns, uint64_t budget_ns, uint64_t replays_ns);
 

@@ -1,4 +1,4 @@
-/* convert_report.c - what `mallab convert` says of what it made, as lines on stderr and as JSON. */
+/* convert_report.c - the report of `mallab convert`, as lines on stderr and as JSON. */
 #include "cli/verbs/convert_report.h"
 
 #include <errno.h>
@@ -150,7 +150,7 @@ static void tell_others_losses(const struct cli_verb *verb, const struct conv_su
     free(name);
 }
 
-/* How it went, in a line on stderr, and a line for each thing that casts doubt on the recording; by_file: the process was
+/* Prints one line on stderr on how it went, and a line for each thing that casts doubt on the recording; by_file: the process was
  * chosen by its footprint, that there are others is known; quiet: the doubts only. */
 static void tell(const struct cli_verb *verb, const struct conv_report *report, const char *output,
                  bool by_file, bool quiet)

@@ -1,4 +1,4 @@
-/* convert_report.h - what `mallab convert` says of what it made. Private to cli/. */
+/* convert_report.h - the report of `mallab convert`. Private to cli/. */
 #ifndef MALLAB_CLI_VERBS_CONVERT_REPORT_H
 #define MALLAB_CLI_VERBS_CONVERT_REPORT_H
 
@@ -19,7 +19,7 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
 /* cli_conv_failed - tell why something could not be read or converted. Returns the exit code for it. */
 int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error);
 
-/* cli_choice_tell - of a recording of several processes, on stderr: which are chosen, with their share of all
+/* cli_choice_tell - tell on stderr which processes of a recording are chosen, with their share of all
  * calls, and the programs that could be instead. left_out: of the same name, because they are too many. */
 void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *survey, size_t left_out);
 

@@ -65,7 +65,7 @@ void cli_printed_end(const struct cli_verb *verb, struct cli_printed *printed, b
 
 /* ---- a command ------------------------------------------------------------------------------- */
 
-/* How the command ended, where the user has to know it. */
+/* Tells how the command ended, where the user has to know it. */
 static void tell_end(const struct cli_verb *verb, const struct rec_recorded *recorded, const char *name)
 {
     if (recorded->code != 0)
@@ -84,7 +84,7 @@ static void tell_end(const struct cli_verb *verb, const struct rec_recorded *rec
                 WEXITSTATUS(recorded->status));
 }
 
-/* Whether there is something to replay; tells what is wrong with the recording. */
+/* Tells whether there is something to replay; tells what is wrong with the recording. */
 static bool is_usable(const struct cli_verb *verb, const char *directory, const char *name)
 {
     const struct rec_totals totals = rec_totals_read(directory);
@@ -132,7 +132,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     return CLI_DONE;
 }
 
-/* By us, with the rights that we have. */
+/* Attaches in this process, with the rights that we have. */
 static int attach(const struct cli_verb *verb, const struct rec_settings *record, pid_t pid,
                   uint64_t within_ns, int *ret_ended_by)
 {

@@ -7,13 +7,13 @@
 #include "cli/base/cli.h"
 #include "record/recorder.h"
 
-/* How it is recorded. */
+/* The settings of a recording. */
 struct cli_record_step {
     const char *directory; /* the recording is DIRECTORY/NAME */
     bool quiet;
 };
 
-/* What a command prints on stdout, so that it does not stand between the user and the answer: a few lines are shown on stderr when it
+/* The output of a command, kept so that it does not stand between the user and the answer: a few lines are shown on stderr when it
  * has ended, more stay in a file below $TMPDIR, which is named, at most REC_PRINTED_MOST bytes. */
 struct cli_printed {
     int to; /* what the command gets as its stdout: a descriptor; -1: no file can be made, which is told, and it is dropped */

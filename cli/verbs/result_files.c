@@ -30,7 +30,7 @@ bool cli_is_directory(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* Where files can be made; made itself where it is not there. */
+/* Sees that files can be made in the directory, which is made if it is not there. */
 static bool directory_check(const char *path, char **ret_problem)
 {
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
@@ -99,7 +99,7 @@ static bool take_commit(void *data, int stream, const char *bytes, size_t count)
     return true;
 }
 
-/* What git calls the sources of this directory; "" where there is no git, or no repository. Its hooks are not run. */
+/* Finds the name that git has for the sources of this directory; "" where there is no git, or no repository. Its hooks are not run. */
 static void find_commit(void)
 {
     const char *const words[] = {"git",     "-c",          "core.fsmonitor=false", "describe", "--always",
@@ -224,7 +224,7 @@ static char *rescue_in(const char *directory, const char *document)
     return NULL;
 }
 
-/* Into a new file, in the first of these places that takes it whole. Returns its path, the caller's to free; NULL: none of
+/* Writes a new file, in the first of these places that takes it whole. Returns its path, the caller's to free; NULL: none of
  * them does. What took an hour to measure is not thrown away. */
 static char *rescue_somewhere(const char *document)
 {
@@ -235,12 +235,12 @@ static char *rescue_somewhere(const char *document)
     return path;
 }
 
-/* Where -o says it cannot be: then elsewhere, or it is the answer itself. Returns whether stdout is to have it. */
+/* Writes the answer elsewhere where -o cannot be written, or on stdout. Returns whether stdout is to have it. */
 static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer, const char *document,
                    const char *problem)
 {
     char *path = rescue_somewhere(document);
-    /* Into a terminal nobody wants some megabytes of samples: what they tell is in the table. */
+    /* Nobody wants some megabytes of samples on a terminal: what they tell is in the table. */
     const bool printed = path == NULL && (answer->json || !isatty(STDOUT_FILENO));
     if (path != NULL)
         cli_say(verb, "%s; the result is kept as '%s' instead", problem, path);

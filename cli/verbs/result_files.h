@@ -25,7 +25,7 @@ extern const struct cli_option cli_fleet_options[];
 /* cli_answer_style - how an answer is to look. */
 struct res_style cli_answer_style(const struct cli_answer *answer);
 
-/* cli_fleet_code - of an answer about a fleet: CLI_UNREADABLE where something was left out, CLI_FAILED where somebody is missing, else
+/* cli_fleet_code - the exit code of an answer about a fleet: CLI_UNREADABLE where something was left out, CLI_FAILED where somebody is missing, else
  * CLI_DONE. */
 int cli_fleet_code(const struct res_fleet *fleet);
 
@@ -38,7 +38,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
 /* cli_is_directory - whether a path is one, or leads to one. */
 bool cli_is_directory(const char *path);
 
-/* cli_work_directory - that of --keep, made where it is not there; else a temporary one.
+/* cli_work_directory - the directory of --keep, made where it is not there; else a temporary one.
  * ret_directory  borrowed, valid to the end. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory);
 

@@ -1,4 +1,4 @@
-/* site_reading.h - what `sites`, `leaks` and `flame` have in common: a recording read for its call stacks, and their names. */
+/* site_reading.h - a recording read for its call stacks, and their names: common to `sites`, `leaks` and `flame`. */
 #ifndef MALLAB_CLI_VERBS_SITE_READING_H
 #define MALLAB_CLI_VERBS_SITE_READING_H
 

@@ -76,7 +76,7 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-/* How many rounds, once all options are known. */
+/* Settles the number of rounds once all options are known. */
 static int settle_rounds(struct cli_ab_settings *settings)
 {
     const bool decides = settings->decide.rule_count > 0;

@@ -209,7 +209,7 @@ static int check(const struct settings *settings, const struct res_result *earli
     return code;
 }
 
-/* Before the work: none of it is lost to a name that was taken. */
+/* Checks files before the work: none of it is lost to a name that was taken. */
 static int check_files(const struct settings *settings)
 {
     const char *const paths[] = {settings->md, settings->junit};

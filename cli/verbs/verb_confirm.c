@@ -263,7 +263,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Under the baseline it failed, which was told: a table would have nothing in it. */
+/* The program failed under the baseline, which was told: a table would have nothing in it. */
 static char *show(const struct res_result *result, const struct res_style *style)
 {
     const struct res_confirmed *control = &result->confirmed[result->confirmed_count - 1];

@@ -160,7 +160,7 @@ static int refuse_other_kind(const struct settings *settings)
     return CLI_DONE;
 }
 
-/* With the name of an output. */
+/* Converts into an output that has a name. */
 static int convert_named(const struct settings *settings)
 {
     const struct cli_answer *answer = &settings->answer;

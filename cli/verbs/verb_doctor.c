@@ -18,7 +18,7 @@
 
 /* ---- the clock, found out by the replay's own code --------------------------------- */
 
-/* With the counter a read is 10-30 ns, from the kernel's page 20-60; a system call each time is hundreds. It is read twice
+/* A read costs 10-30 ns, from the kernel's page 20-60; a system call each time is hundreds. It is read twice
  * a batch of thousands of ops: above this the ends of a batch blur. */
 #define COST_BAD_NS 1000.0
 

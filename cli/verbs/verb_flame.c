@@ -67,7 +67,7 @@ static void add_note(struct site_profile *profile, struct res_text *note, const 
     }
 }
 
-/* What a reader must know beside the stacks. */
+/* Adds the notes that a reader of the stacks needs. */
 static void add_notes(struct site_profile *profile, struct site_stacks *stacks)
 {
     struct res_text text = {0}, note = {0};

@@ -99,7 +99,7 @@ static int tell_result(const struct settings *settings)
 
 /* ---- --verify ---------------------------------------------------------------------------------- */
 
-/* How much was looked at. A new reference. */
+/* The counts of all that was checked. A new reference. */
 static json_t *checked_json(const struct conv_verdict *verdict)
 {
     json_t *object = json_object();

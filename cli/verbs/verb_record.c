@@ -216,7 +216,7 @@ static int end_as(int status)
     return fp_status_code(status); /* of a signal only where that could not kill us */
 }
 
-/* In our place, so that nothing of us is left; only where nothing of COMMAND has run. Returns an exit code if even that fails. */
+/* Executes COMMAND in our place, so that nothing of us is left; only where nothing of COMMAND has run. Returns an exit code if even that fails. */
 static int run_unrecorded(char *const *command, const char *problem)
 {
     int error;

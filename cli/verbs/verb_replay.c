@@ -105,7 +105,7 @@ struct limited {
     uint64_t bytes;
 };
 
-/* How it ended, as our own exit code, or by the same signal; but a kill for want of memory is a failure like others. */
+/* Ends as the replay did, by our own exit code, or by the same signal; but a kill for want of memory is a failure like others. */
 static int end_as(int status, struct limited *limited)
 {
     json_t *killed = cli_stopped_by == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&

@@ -150,7 +150,7 @@ static bool is_history(char **paths, int count)
     return false;
 }
 
-/* What is JSON of another schema may well lie beside results; what is no JSON, or a result that breaks its schema, is
+/* JSON of another schema may well lie beside results; a file that is no JSON, or a result that breaks its schema, is
  * damaged. */
 static void add_file(struct gathering *gathering, const char *path, const char *name)
 {
@@ -231,7 +231,7 @@ static char *show_history(const struct res_history *history, enum cli_format for
                                      : cli_json_document(res_described_write(&RES_HISTORY, history));
 }
 
-/* What in a directory is no result is left out, and said. Returns an exit code: CLI_UNREADABLE, with a text, where a result
+/* A file in a directory that is no result is left out, and named. Returns an exit code: CLI_UNREADABLE, with a text, where a result
  * was damaged; without one where there was none at all. */
 static int add_history(char **paths, int count, enum cli_format format, const struct res_style *style,
                        struct res_text *text)
@@ -308,7 +308,7 @@ static int run_report(int argc, char **argv)
         code = add_page(operands.words, operands.count, &text);
     else
         code = add_results(&operands, answer.format, &style, &text);
-    /* Of a directory, what could be read is shown, though something in it could not. */
+    /* The results of a directory that could be read are shown, though something in it could not. */
     if (code == CLI_DONE || text.length > 0) {
         const int written = cli_answer_write(&CLI_REPORT, &answer, text.text != NULL ? text.text : "");
         code = written != CLI_DONE ? written : code;

@@ -124,7 +124,7 @@ static json_t *sum_json(const struct site_sum *sum)
     return json_pack("{s:I, s:I}", "bytes", (json_int_t)sum->bytes, "objects", (json_int_t)sum->objects);
 }
 
-/* What is live and no leak. */
+/* Tells of live objects that are no leak. */
 static void note_left_out(const struct settings *settings, struct res_text *text)
 {
     const struct site_sum *kept = &settings->sums[SITE_KEPT], *ignored = &settings->sums[SITE_IGNORED];
@@ -237,7 +237,7 @@ static int show(const struct cli_verb *verb, struct settings *settings, struct s
     return code;
 }
 
-/* Whether times that were asked for are of the recording. Returns CLI_DONE or an exit code, told. */
+/* Tells whether times that were asked for are of the recording. Returns CLI_DONE or an exit code, told. */
 static int check_times(const struct cli_verb *verb, const struct settings *settings,
                        const struct conv_sites *sites)
 {

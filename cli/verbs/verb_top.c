@@ -84,7 +84,7 @@ static double calls_per_second(const struct top *top)
                       conv_add_saturating(top->before.events, top->before.events_removed));
 }
 
-/* Of one CPU. */
+/* The collector's share of one CPU. */
 static double collector_share(const struct top *top)
 {
     return per_second(top, top->now.collector_cpu_ns, top->before.collector_cpu_ns) / 1e9;
@@ -265,7 +265,7 @@ static json_t *frame_json(const struct top *top)
 
 /* ---- frames ----------------------------------------------------------------------------------- */
 
-/* Over the frame before, as many lines as the screen has room for. The cursor stays below, where the shell goes on after Ctrl-C. */
+/* Draws over the frame before, as many lines as the screen has room for. The cursor stays below, where the shell goes on after Ctrl-C. */
 static void draw_in_place(char *text)
 {
     struct winsize page = {.ws_row = 24, .ws_col = 80}, found;
@@ -318,7 +318,7 @@ static enum fp_status read_recording(struct top *top, struct conv_error *error)
     return status;
 }
 
-/* Where the collector cannot be asked, or has no time, there is what it wrote before. */
+/* If the collector cannot be asked, or has no time, its last words stand in the file. */
 static enum fp_status look(struct top *top, struct conv_error *error)
 {
     const struct timespec pause = {.tv_nsec = 50000000};

@@ -1,4 +1,4 @@
-/* workload_facts.c - what a workload is, and a group of them: a directory of files NAME.wl, one of each process. */
+/* workload_facts.c - the facts of a workload, and of a group of them: a directory of files NAME.wl, one of each process. */
 #include "cli/verbs/workloads.h"
 
 #include <dirent.h>
@@ -209,7 +209,7 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
 
 /* ---- a group ----------------------------------------------------------------------------------- */
 
-/* Of one member. */
+/* The facts of one member. */
 struct part {
     struct res_workload facts;
     uint64_t begin_unix_ns;      /* at its time 0; 0: not known, and all are taken to have begun at once */
@@ -293,7 +293,7 @@ static void add_facts(struct res_workload *sum, const struct res_workload *one, 
         memcpy(sum->live, one->live, sizeof sum->live);
 }
 
-/* What the processes took: nothing is known of all where it is not of one. Their peaks are summed as those of processes
+/* Sums the processes' usage: it is unknown of all where it is of one. Their peaks are summed as those of processes
  * that hold them all their time, which is the most that it can have been; files and shared memory, which a group of one name has in
  * common, count once. */
 static void sum_processes(const struct part *parts, const struct res_life *lives, size_t count,

@@ -1,4 +1,4 @@
-/* workloads.c - from whatever was given to workloads that can be replayed. */
+/* workloads.c - the way from any input to workloads that can be replayed. */
 #include "cli/verbs/workloads.h"
 
 #include <dirent.h>
@@ -93,7 +93,7 @@ static void list_jobs(struct work *work, const struct conv_survey *survey)
                 silent == 1 ? "" : "es");
 }
 
-/* Before the work: none of it is lost to a name that was taken. The first is named, others are counted. */
+/* Checks outputs before the work: none of it is lost to a name that was taken. The first is named, others are counted. */
 static bool check_outputs(const struct work *work)
 {
     char *first = NULL;
@@ -146,7 +146,7 @@ static int convert_one(const struct work *work, const struct job *job, json_t *r
     return code;
 }
 
-/* Of a group what is selected may leave nothing of some. */
+/* A selection may leave nothing of some processes of a group. */
 static int convert_all(const struct work *work, json_t **ret_report)
 {
     json_t *object, *list = json_array();
@@ -181,7 +181,7 @@ static void free_jobs(struct work *work)
     free(work->jobs);
 }
 
-/* Which processes: all, or the group. */
+/* Chooses all processes, or the group. */
 static enum fp_status choose(const struct cli_each *each, struct conv_survey *survey,
                              struct conv_error *error)
 {
@@ -223,7 +223,7 @@ int cli_convert_each(const struct cli_each *each, json_t **ret_report)
     return code;
 }
 
-/* Of all footprints in a directory. */
+/* The bytes of all footprints in a directory. */
 static uint64_t footprints_bytes(const char *directory)
 {
     struct dirent **entries = NULL;
@@ -267,7 +267,7 @@ struct conversion {
     bool is_group; /* else each.directory is the file's name */
 };
 
-/* In the child. The caller only notes signals, and ends in order; here they end the conversion. */
+/* Runs in the child. The caller only notes signals, and ends in order; here they end the conversion. */
 static int convert(void *data)
 {
     static const int NUMBERS[] = {FP_ENDING_SIGNALS};
@@ -280,7 +280,7 @@ static int convert(void *data)
                                                    each->quiet, each->no_progress, NULL);
 }
 
-/* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
+/* Converts in a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
 static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                             const char *output, bool is_group)
 {

@@ -1,4 +1,4 @@
-/* workloads.h - what the verbs do with inputs on the way to a workload. */
+/* workloads.h - inputs on the way to a workload, for the verbs. */
 #ifndef MALLAB_CLI_VERBS_WORKLOADS_H
 #define MALLAB_CLI_VERBS_WORKLOADS_H
 
@@ -13,7 +13,7 @@
 /* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one, or what reads it. */
 void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind);
 
-/* How inputs are converted on the way. */
+/* The settings of the conversions on the way. */
 struct cli_prepare {
     const char *directory;              /* where the workloads go */
     const struct conv_options *convert; /* what is selected; `overwrite` is set from force */

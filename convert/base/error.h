@@ -1,4 +1,4 @@
-/* error.h - what went wrong, with the file at fault, and the words for it. */
+/* error.h - an error, with the file at fault and its words. */
 #ifndef MALLAB_CONVERT_BASE_ERROR_H
 #define MALLAB_CONVERT_BASE_ERROR_H
 

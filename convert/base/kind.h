@@ -1,4 +1,4 @@
-/* kind.h - what kinds of files mallab knows; their names are in convert/import/formats.h. */
+/* kind.h - the kinds of files that mallab knows; their names are in convert/import/formats.h. */
 #ifndef MALLAB_CONVERT_BASE_KIND_H
 #define MALLAB_CONVERT_BASE_KIND_H
 

@@ -1,4 +1,4 @@
-/* request.h - what a caller asks of a conversion: options, and what of an input is selected. */
+/* request.h - a request for a conversion: its options, and its selection of an input. */
 #ifndef MALLAB_CONVERT_BASE_REQUEST_H
 #define MALLAB_CONVERT_BASE_REQUEST_H
 
@@ -50,7 +50,7 @@ struct conv_options {
     struct conv_selection select;
     conv_progress_fn *progress;
     void *progress_data;
-    /* Of a pass without a writer: stands between what is selected and the pairing, as the sink that it returns (source.h).
+    /* In a pass without a writer, the sink that it returns (source.h) stands between the selection and the pairing.
      * NULL: nobody does. */
     struct conv_sink (*watch)(void *data, struct conv_sink next);
     void *watch_data;

@@ -66,7 +66,7 @@ struct conv_sink {
     /* Takes marks as long as nothing about them is out of the ordinary: *ret_taken of them. The next is to be handed
      * over as an event. NULL: everything is. */
     enum fp_status (*marks)(void *data, const struct conv_slice *slice, uint32_t *ret_taken);
-    /* Whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
+    /* Tells whether an object stands at address after all events handed over so far; if so, ret_bytes receives its
      * requested size. */
     bool (*is_live)(void *data, uint64_t address, uint64_t *ret_bytes);
     /* Takes objects that were there before the first event, as their allocations; before any calls (a section that

@@ -204,7 +204,7 @@ void conv_usage_set(struct fp_usage **to, const struct fp_usage *from)
         copy->point_count = 0;
 }
 
-/* Of a sum and a number of one more process, both known. */
+/* Adds one more process's number to a sum, where both are known. */
 static uint64_t together(const struct fp_usage_number *number, uint64_t sum, uint64_t value)
 {
     switch (number->together) {

@@ -1,4 +1,4 @@
-/* survey_counts.h - what a pass over an input counts and learns, of the whole and of each process.
+/* survey_counts.h - the counts and facts of a pass over an input, of the whole and of each process.
  *
  * While a pass runs, live_bytes_end and live_objects_end hold the present figures. */
 #ifndef MALLAB_CONVERT_BASE_SURVEY_COUNTS_H
@@ -62,7 +62,7 @@ bool conv_irregularity_is_loss(unsigned irregularity);
 #define CONV_SIZE_CLASSES 49u /* class 0: size 0; class k: 2^(k-1) .. 2^k - 1 bytes, up to 2^48 - 1 */
 #define CONV_CALLS        64u /* calls and marks by number (footprint/base/call.h) */
 
-/* Whether a recording's collector has done its work. */
+/* The state of a recording by its collector's work. */
 enum conv_recording_state {
     CONV_RECORDING_NONE = 0, /* the input is no recording */
     CONV_RECORDING_FINISHED,
@@ -133,7 +133,7 @@ struct conv_large {
     uint64_t resident_bytes; /* of those, in memory */
 };
 
-/* Whether all objects that were ever live are known. Names stand in a workload's meta data: never renamed. */
+/* Knowledge of the objects that were ever live: of all, or not. Names stand in a workload's meta data: never renamed. */
 enum conv_liveness {
     CONV_LIVE_KNOWN = 0,
     CONV_LIVE_FROM_MIDDLE, /* it begins in the middle, and what was live then is not known: live figures are lower bounds */

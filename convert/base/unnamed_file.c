@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For a signal handler: the name stays whole while the flag is up. */
+/* A signal handler reads the name, which stays whole while the flag is up. */
 static char temporary_name[CONV_PATH_BYTES];
 static volatile sig_atomic_t temporary_stands;
 

@@ -233,7 +233,7 @@ static enum fp_status check_all(struct wl_reader *reader, const struct conv_opti
     return status;
 }
 
-/* Of a workload that is legal so far. Returns FP_OK or FP_ERR_MEMORY. */
+/* Checks the stacks of a workload that is legal so far. Returns FP_OK or FP_ERR_MEMORY. */
 static enum fp_status check_stacks(struct wl_reader *reader, struct conv_verdict *verdict)
 {
     struct wl_stacks stacks;

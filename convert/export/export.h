@@ -42,7 +42,7 @@ struct conv_export_format {
 enum fp_status conv_export_text(struct conv_export_job *job);
 enum fp_status conv_export_csv(struct conv_export_job *job);
 
-/* conv_export_find - by name, NULL for "workload"; NULL when there is none. */
+/* conv_export_find - find a format by name, NULL for "workload"; NULL when there is none. */
 const struct conv_export_format *conv_export_find(const char *name);
 
 /* conv_export_at - the formats by number, from 0; the first is the default. NULL: there are fewer. */

@@ -63,7 +63,7 @@ static void put_entry(struct conv_export_file *file, const char *keyword, const 
     conv_export_byte(file, '\n');
 }
 
-/* How many ops the writer put in a window. Where the last is the largest, and no two came before it, of which one would
+/* Finds the number of ops that the writer put in a window. Where the last is the largest, and no two came before it, of which one would
  * have been full, only its end tells whether it was: a full one ends with its last op, one that the end cut goes on to
  * the end. */
 static enum fp_status find_window_ops(struct conv_export_job *job, uint64_t *ret_window_ops)

@@ -9,7 +9,7 @@
 
 struct conv_format;
 
-/* conv_format_at - by its place in the table; conv_format_of_kind. NULL: there is none. Static. */
+/* conv_format_at - a format by its place in the table; conv_format_of_kind. NULL: there is none. Static. */
 const struct conv_format *conv_format_at(size_t number);
 const struct conv_format *conv_format_of_kind(enum conv_kind kind);
 

@@ -1,4 +1,4 @@
-/* heaptrack.c - what `heaptrack --raw` writes, up to format version 3.
+/* heaptrack.c - reading the output of `heaptrack --raw`, up to format version 3.
  *
  * Numbers are hexadecimal without 0x: `v PROGRAM FORMAT` comes first, `+ SIZE TRACE PTR` and `- PTR` are calls,
  * `c MS` is the time in milliseconds, about each 10 of them. `X ` is the command line, which may be of several
@@ -132,7 +132,7 @@ static bool matches(struct conv_head head)
     return parse(&heaptrack, NULL, line, length, &parsed) == NULL || parsed.refusal != FP_OK;
 }
 
-/* Where the text behind a line's last such character begins; 0: there is none. By hand: with its sanitizers on, gcc takes the line for
+/* The place behind a line's last such character; 0: there is none. Searched by hand: with its sanitizers on, gcc takes the line for
  * what may be NULL, and warns of memrchr. */
 static size_t behind_last(const char *line, size_t length, char character)
 {
@@ -141,7 +141,7 @@ static size_t behind_last(const char *line, size_t length, char character)
     return length;
 }
 
-/* As much of it as there is room for. */
+/* Takes as much of the program's name as there is room for. */
 static void take_program(struct conv_survey *survey, const char *name, const char *end)
 {
     const size_t room = sizeof survey->program - 1;

@@ -1,4 +1,4 @@
-/* import.c - what the formats of traces have in common: calls become events, in batches. */
+/* import.c - the common part of all formats of traces: calls become events, in batches. */
 #include "convert/import/import.h"
 
 #include <stdarg.h>
@@ -181,14 +181,14 @@ static enum fp_status give_up(struct conv_import *import)
     return status;
 }
 
-/* Whether, as far as offset, so little has a meaning that it is no use to read on. */
+/* Tells whether so little up to offset has a meaning that it is no use to read on. */
 static bool is_hopeless(const struct conv_import *import, uint64_t offset)
 {
     return import->taken == 0 && import->survey->lost_marks > import->understood &&
            offset >= CONV_SALVAGE_BYTES;
 }
 
-/* With options.salvage: leave out what cannot be understood, and count it. What is wrong with the first of it is kept for the
+/* Leaves out a part that cannot be understood, with options.salvage, and counts it. The first one's defect is kept for the
  * message. line: its number, 0 of a binary trace. */
 static enum fp_status skip(struct conv_import *import, enum conv_irregularity why, uint64_t offset,
                            uint64_t line, const char *wrong)

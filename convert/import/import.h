@@ -1,4 +1,4 @@
-/* import.h - what the readers of other tools' traces have in common.
+/* import.h - the common part of the readers of other tools' traces.
  *
  *   format  one kind of trace: how it is recognised, how it is read, and what it does not tell. All stand in one
  *           list (convert/meson.build), from which --from, help and detection follow
@@ -67,7 +67,7 @@ struct conv_format {
     enum fp_status (*run)(struct conv_import *import);
     /* The rest may be NULL. Before reading: import->options, import->lanes are there; take facts from the head. */
     void (*begin)(struct conv_import *import, struct conv_head head);
-    /* After the last call. */
+    /* Ends the import after the last call. */
     enum fp_status (*finish)(struct conv_import *import);
     void (*release)(void *state);
 };
@@ -117,7 +117,7 @@ void conv_import_lacks(struct conv_import *import, const char *word);
 void conv_import_incomplete(struct conv_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* conv_import_tail - with options.salvage: a rest of unknown length, from offset on, cannot be read. */
+/* conv_import_tail - note, with options.salvage, that a rest of unknown length, from offset on, cannot be read. */
 void conv_import_tail(struct conv_import *import, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -200,7 +200,7 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     }
 }
 
-/* How long the whole input lasts, by reading it. */
+/* Measures the time of the whole input, by reading it. */
 static enum fp_status measure(const char *path, const struct conv_options *options, uint64_t *ret_ns,
                               struct conv_error *error)
 {
@@ -277,7 +277,7 @@ static enum fp_status take_marks(void *data, const struct conv_slice *slice, uin
     return status;
 }
 
-/* How many calls each thread made: a sink that counts and hands on. */
+/* The calls of each thread: a sink that counts and hands on. */
 struct census {
     struct conv_sink next;
     uint64_t *events; /* by lane */

@@ -50,7 +50,7 @@ static struct conv_event event_of(const struct wl_window *window, uint32_t op, u
                                .site = window->sites != NULL ? window->sites[op] : 0};
 }
 
-/* What was in memory of an object is told as soon as it has its size, also where that was all: nobody is to guess. */
+/* An object's share in memory is told as soon as it has its size, also where that was all: nobody is to guess. */
 static void put_share(struct workload *workload, const struct wl_window *window,
                       const struct conv_event *event, uint64_t number)
 {
@@ -99,7 +99,7 @@ static enum fp_status take(struct workload *workload, const struct conv_sink *si
     return status;
 }
 
-/* Which threads' ends were recorded; when is not known. */
+/* Tells the threads whose ends were recorded; their times are not known. */
 static enum fp_status run_ends(struct workload *workload, const struct conv_sink *sink)
 {
     const struct wl_summary *summary = wl_reader_summary(workload->reader);

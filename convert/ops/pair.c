@@ -401,7 +401,7 @@ bool conv_has_kin(unsigned call, uint64_t bytes)
     return bytes >= FP_MIDDLING_BYTES && bytes < FP_LARGE_BYTES;
 }
 
-/* Of an object from calloc nobody says that the program ever writes to it: its first page is a guess that is right for most. */
+/* Nobody says that the program ever writes to an object from calloc: its first page is a guess that is right for most. */
 enum fp_status conv_tell_kin(struct wl_writer *writer, unsigned call, struct conv_object object)
 {
     const enum made made = made_by(call);

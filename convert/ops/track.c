@@ -1,4 +1,4 @@
-/* track.c - what stands where, event by event; objects in slots, put in order of birth when asked for. */
+/* track.c - the objects at addresses, event by event; objects in slots, put in order of birth when asked for. */
 #include "convert/ops/track.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* track.h - which addresses hold an object, with a number of the caller's to each: which pair.c makes ops of.
+/* track.h - the addresses that hold an object, each with a number of the caller's; pair.c makes ops of them.
  * Private to convert/.
  *
  *   tag      what the caller keeps of an object; 32 bits
@@ -67,7 +67,7 @@ void conv_track_release(struct conv_track *track);
 enum fp_status conv_track_take(struct conv_track *track, const struct conv_event *event,
                                struct conv_track_step *ret_step);
 
-/* conv_track_make_place - of a step that bears or moves an object of bytes to address: whatever stands there has lost its
+/* conv_track_make_place - make place for a step that bears or moves an object of bytes to address: whatever stands there has lost its
  * release, and is the step's evictee. */
 static inline void conv_track_make_place(struct conv_track *track, uint64_t address, uint64_t bytes,
                                          struct conv_track_step *step)

@@ -13,7 +13,7 @@
 
 #define SEARCH_WORK 512u /* steps that may be looked at for each state, on average */
 
-/* Whether a step may be taken as its address stands. */
+/* Tells whether a step may be taken as its address stands. */
 static inline bool is_legal(const struct conv_epoch_group *group, const struct conv_epoch_step *step)
 {
     const struct conv_epoch_address *address = &group->addresses[step->address];
@@ -303,7 +303,7 @@ static bool may_go(const struct conv_epoch_group *group, const struct conv_epoch
     return is_legal(group, step);
 }
 
-/* Whether no other lane has anything to do with the address any more: then going on takes nothing from
+/* Tells whether no other lane has anything to do with the address any more: then going on takes nothing from
  * anyone, and no alternative needs to be tried. */
 static bool is_safe(const struct conv_epoch_group *group, const struct conv_epoch_lane *lane)
 {
@@ -345,7 +345,7 @@ static uint32_t next_choice(const struct conv_epoch_group *group, uint32_t *trie
     return best;
 }
 
-/* Whether a lane other than the blocked one, and able to go on, could bring the step that it waits for. */
+/* Tells whether a lane other than the blocked one, and able to go on, could bring the step that it waits for. */
 static bool has_provider(struct search *search, uint32_t blocked)
 {
     const struct conv_epoch_group *group = search->group;
@@ -362,7 +362,7 @@ static bool has_provider(struct search *search, uint32_t blocked)
     return false;
 }
 
-/* Whether some lanes wait for each other in a ring that nobody outside can open. The others could go on for
+/* Tells whether some lanes wait for each other in a ring that nobody outside can open. The others could go on for
  * long, in exponentially many ways, before all were stuck. */
 static bool is_doomed(struct search *search)
 {

@@ -198,7 +198,7 @@ static void conclude_windows(const struct footprint *footprint, struct conv_surv
                             parts->parts[i].window);
 }
 
-/* With all windows before it, or its parent, a footprint begins with what was live then; without, with nothing. */
+/* A footprint begins with the objects that were live then if all windows before it, or its parent, are there; else with none. */
 static void conclude_live(const struct footprint *footprint, struct conv_survey *survey)
 {
     const bool looked_back = footprint->extent == CONV_EXTENT_ONE && !footprint->image.options.no_inherited;

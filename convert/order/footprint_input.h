@@ -17,7 +17,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                                    struct conv_survey *survey, struct conv_error *ret_error,
                                    struct conv_input *ret_input);
 
-/* conv_footprint_refuse_empty - of an input that conv_footprint_open made: its run fails with the status of the damage
+/* conv_footprint_refuse_empty - make the run of an input that conv_footprint_open made refuse: it fails with the status of the damage
  * when the footprint is damaged or cut and no call of it is left. What is whole may be empty. */
 void conv_footprint_refuse_empty(const struct conv_input *input);
 

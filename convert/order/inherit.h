@@ -1,4 +1,4 @@
-/* inherit.h - what a process held where its recording begins: its parent's live objects, those of earlier windows. Private to convert/.
+/* inherit.h - the objects that a process held where its recording begins: its parent's, and those of earlier windows. Private to convert/.
  *
  *   estate   the objects alive in the parent when it forked, the oldest first
  *

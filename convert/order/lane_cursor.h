@@ -27,7 +27,7 @@ struct conv_block_note {
     bool after_missing;  /* blocks before it are lost */
 };
 
-/* Where blocks come from: a footprint, or a test's arrays. */
+/* A source of blocks: a footprint, or a test's arrays. */
 struct conv_blocks {
     void *data;
     uint32_t lane_count;
@@ -38,7 +38,7 @@ struct conv_blocks {
      * counted by the source. Other statuses but FP_OK end the pass. */
     enum fp_status (*load)(void *data, size_t index, struct fp_block_buffer *buffer,
                            struct fp_block *ret_block);
-    /* That block will be asked for next of its lane: decode it meanwhile, or not. May be NULL. */
+    /* Announces the block that will be asked for next of its lane: decode it meanwhile, or not. May be NULL. */
     void (*want)(void *data, size_t index);
 };
 

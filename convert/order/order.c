@@ -13,10 +13,10 @@
 /* A sink's preparations for a block want so many marks to pay off, or all that it has. */
 #define SLICE_MARKS 1024u
 
-/* Where a sink took no mark: a realloc's two at least, so that it need not be asked in between. */
+/* The least events after a mark that a sink did not take: a realloc's two, so that it need not be asked in between. */
 #define BAIL_EVENTS 2u
 
-/* With more lanes in one oversized epoch the cut by time is left off. */
+/* The most lanes of an oversized epoch that is cut by time. */
 #define CUT_LANES_MAX 256u
 
 /* Events of one lane that were gathered and not yet arranged. */
@@ -138,7 +138,7 @@ static enum fp_status run_alone(struct conv_order *order, struct conv_lane_curso
 
 /* ---- lanes that meet ----------------------------------------------------------------------- */
 
-/* Where the events of the lane-th gathered lane begin. An odd distance keeps the lanes' first events, which
+/* The place where the events of the lane-th gathered lane begin. An odd distance keeps the lanes' first events, which
  * are all of a usual group, in different cache sets. */
 static size_t place_of(uint32_t lane, uint32_t quota)
 {

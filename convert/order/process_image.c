@@ -84,7 +84,7 @@ struct conv_ahead *conv_ahead_start(void)
     return NULL;
 }
 
-/* To be called locked. */
+/* The caller has the lock. */
 static struct place *find(struct conv_ahead *ahead, const struct fp_reader *reader, size_t index)
 {
     for (unsigned i = 0; i < CONV_AHEAD_BLOCKS; i++) {
@@ -119,7 +119,7 @@ void conv_ahead_want(struct conv_ahead *ahead, struct fp_reader *reader, size_t 
     pthread_mutex_unlock(&ahead->lock);
 }
 
-/* To be called locked. Whether the block was decoded ahead; its place is empty afterwards in any case. */
+/* Tells whether the block was decoded ahead; the caller has the lock; its place is empty afterwards in any case. */
 static bool fetch(struct conv_ahead *ahead, const struct fp_reader *reader, size_t index,
                   struct fp_block_buffer *buffer, struct fp_block *ret_block)
 {

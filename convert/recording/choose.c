@@ -1,4 +1,4 @@
-/* choose.c - which processes of a recording are meant, and how they belong together. */
+/* choose.c - the choice of a recording's processes, and how they belong together. */
 #include "convert/recording/choose.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define OTHERS_SHARE 100 /* the others of a group count from this part of its calls on */
 
-/* What of a recording is looked at. */
+/* The part of a recording that is looked at. */
 struct view {
     const struct conv_survey *survey;
     size_t from; /* the first process that counts */
@@ -60,7 +60,7 @@ static struct conv_process *least_of(const struct conv_choice *choice, size_t *r
     return choice->members[at];
 }
 
-/* Of more than the maximum those with most calls stay; the order of the list does, too. */
+/* The members with most calls stay if there are more than the maximum; the order of the list does, too. */
 static void add_member(struct conv_choice *choice, struct conv_process *process)
 {
     size_t at = choice->count;
@@ -177,7 +177,7 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : one < other ? -1 : one > other; /* both are of the list */
 }
 
-/* Of equal ones the first by name; NULL: there is none, or no memory to find it. */
+/* The name with most calls, of equal ones the first; NULL: there is none, or no memory to find it. */
 static const char *busiest_name(const struct view *view)
 {
     const struct conv_process **sorted = malloc(view->survey->process_count * sizeof *sorted);
@@ -314,7 +314,7 @@ static bool is_better(const struct conv_process *process, const struct conv_proc
     return conv_calls_of(process) > conv_calls_of(than);
 }
 
-/* Where no member of a group can be taken: one that at least can be told of. */
+/* The process to tell of where no member of a group can be taken. */
 static struct conv_process *best_of(const struct conv_options *options, struct conv_survey *survey)
 {
     struct conv_process *best = NULL;

@@ -1,4 +1,4 @@
-/* choose.h - which processes of a recording are meant, and how they belong together. */
+/* choose.h - the choice of a recording's processes, and how they belong together. */
 #ifndef MALLAB_CONVERT_RECORDING_CHOOSE_H
 #define MALLAB_CONVERT_RECORDING_CHOOSE_H
 
@@ -50,11 +50,11 @@ enum fp_status conv_recording_choose(const char *directory, const struct conv_op
                                      struct conv_survey *survey, struct conv_choice *ret_choice,
                                      struct conv_error *error);
 
-/* conv_choice_judge - of a survey whose process conv_recording_choose took, unasked: it becomes incomplete, and names the
+/* conv_choice_judge - judge a survey whose process conv_recording_choose took, unasked: it becomes incomplete, and names the
  * process, when another one made more calls that are all lost. After the pass, which says anew what is complete. */
 void conv_choice_judge(const struct conv_options *options, struct conv_survey *survey);
 
-/* conv_recording_leave_missing - of the chosen processes, leave out those whose footprints are missing; survey becomes
+/* conv_recording_leave_missing - leave out the chosen processes whose footprints are missing; survey becomes
  * incomplete then, and names the first.
  * directory  for messages.
  * Returns    FP_OK; FP_ERR_OPEN, in error, without options.salvage, or when none is left. */

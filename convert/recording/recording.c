@@ -1,4 +1,4 @@
-/* recording.c - which processes a recording directory holds: as its recording.json says, else by its footprints. */
+/* recording.c - the processes of a recording directory: as its recording.json says, else by its footprints. */
 #include "convert/recording/recording.h"
 
 #include <dirent.h>
@@ -182,7 +182,7 @@ static void take_completeness(const struct conv_recording *recording, struct con
         snprintf(told, size, "recording.json says that it is not complete, and not why");
 }
 
-/* What a recording.json says: the processes that a finished one lists, what became of an
+/* Takes the list of a recording.json: the processes that a finished one lists, what became of an
  * unfinished one's collector.
  * Returns  FP_OK; FP_ERR_CORRUPT, FP_ERR_MEMORY in error. */
 static enum fp_status take_list(const char *directory, const struct conv_recording *recording,
@@ -309,7 +309,7 @@ static const char *end_of(const struct conv_recording *recording, const json_t *
     return conv_unfinished_process_gone(recording, process->process_id) ? "exit" : "running";
 }
 
-/* Of a recording that goes on, put into each process' `ended` what is known of it: as the collector
+/* Sets each process' `ended` in a recording that goes on: as the collector
  * told, as a footprint's end tells, or as the system's processes do. Nothing for others.
  * Returns  FP_OK, or FP_ERR_MEMORY in error. */
 static enum fp_status tell_ends(const char *directory, struct conv_survey *survey, struct conv_error *error)

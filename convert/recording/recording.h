@@ -1,4 +1,4 @@
-/* recording.h - what stands in a recording's directory, finished or not. Private to convert/ and cli/.
+/* recording.h - the content of a recording's directory, finished or not. Private to convert/ and cli/.
  *
  *   finished    its collector has ended in good order: recording.json lists the processes
  *   unfinished  recorded still, or its collector was killed, or recording.json is damaged or missing: then every

@@ -44,7 +44,7 @@ bool conv_recording_is_there(const char *directory)
     return found;
 }
 
-/* Whose a directory is matters where there is a recording in it. */
+/* A directory's owner matters if there is a recording in it. */
 static int open_directory(const char *directory, struct conv_error *error)
 {
     struct fp_error cause;

@@ -14,7 +14,7 @@
 
 #define CONV_STEM_BYTES 256u /* of footprints' names (footprint/base/part_name.h) */
 
-/* What is said of a directory that is none. */
+/* The message about a directory that is no recording. */
 #define CONV_NO_RECORDING                                                                                    \
     "is no recording: no footprint (*.fp) is in it; name the directory that 'mallab record' wrote"
 

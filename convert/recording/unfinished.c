@@ -97,7 +97,7 @@ static void say(struct conv_survey *survey, enum conv_recording_state state, con
     snprintf(survey->unfinished_why, sizeof survey->unfinished_why, "%s", why);
 }
 
-/* Of a copy nothing is: what is in shared memory belongs to the directory that was written to, and a copy may be anybody's. */
+/* Nothing is left of a copy: the shared memory belongs to the directory that was written to, and a copy may be anybody's. */
 bool conv_unfinished_is_left(const struct conv_recording *recording, const char *directory)
 {
     struct fp_segment_file segment;

@@ -1,4 +1,4 @@
-/* unfinished.h - whether the collector of an unfinished recording is still at work.
+/* unfinished.h - the collector of an unfinished recording: at work, or gone.
  *
  * recording.json names it by process id, start time, boot and pid namespace (docs/format.md), so that neither a later
  * process of that id nor one of another machine is taken for it; and names the directory that it writes to, so that a
@@ -9,7 +9,7 @@
 #include "convert/base/survey_counts.h"
 #include "convert/recording/recording_json.h"
 
-/* conv_unfinished_judge - of an unfinished recording, what became of the collector: fills survey's
+/* conv_unfinished_judge - judge the fate of an unfinished recording's collector: fills survey's
  * recording_state, collector_pid and unfinished_why. */
 void conv_unfinished_judge(const struct conv_recording *recording, const char *directory,
                            struct conv_survey *survey);

@@ -1,4 +1,4 @@
-/* selection_plan.h - what is selected of an opened input, settled: shares of its time turned into times, words for people and for
+/* selection_plan.h - the settled selection of an opened input: shares of its time turned into times, words for people and for
  * the workload's meta data. Private to convert/. */
 #ifndef MALLAB_CONVERT_SELECT_SELECTION_PLAN_H
 #define MALLAB_CONVERT_SELECT_SELECTION_PLAN_H

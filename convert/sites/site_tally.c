@@ -41,7 +41,7 @@ static bool counts_of(struct conv_site_tally *tally, uint32_t site, uint32_t *re
     return true;
 }
 
-/* What is not in the sample counts for nothing; what a forked process brings along is counted one by one. */
+/* An object outside of the sample counts for nothing; one that a forked process brings along is counted one by one. */
 static struct conv_site_weight weight_of(const struct conv_site_tally *tally, uint32_t counts, uint64_t bytes)
 {
     const uint32_t site = tally->counts[counts].site;

@@ -1,4 +1,4 @@
-/* site_tally.h - what each call site allocated, and what became of it: a sink that counts and hands on. Private to convert/.
+/* site_tally.h - the allocations of each call site, and their fate: a sink that counts and hands on. Private to convert/.
  *
  *   site     as a footprint numbers them (footprint/fp/fp_sites.h); 0 stands for all whose stack is not known
  *   peak     the moment when most bytes were live in the process: what each site had then

@@ -229,7 +229,7 @@ void conv_site_rest_on(struct conv_site_basis *basis, struct conv_site_weight we
 
 struct conv_site_range conv_site_range(double figure, double samples, double variance)
 {
-    /* Of a Poisson variable that came out as 0, 1, 2 ...: the mean with which so few have a chance of 1 in 40. */
+    /* The mean with which a Poisson variable has a chance of 1 in 40 to come out as 0, 1, 2 ..., or below. */
     static const double most[CONV_SAMPLES_LEAST] = {3.689,  5.572,  7.225,  8.767,  10.242,
                                                     11.668, 13.059, 14.423, 15.763, 17.085};
     const double spread = sqrt(variance > 0 ? variance : 0);

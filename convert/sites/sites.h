@@ -1,4 +1,4 @@
-/* sites.h - who allocated in a process that was recorded with call stacks (mallab record --sites).
+/* sites.h - call sites of a process that was recorded with call stacks (mallab record --sites).
  *
  * One pass over a recording gives the counts of each call site; stacks and modules are those of its footprints, one list for
  * all windows of the process. Names of addresses are the business of sites/names. Nothing here prints. */
@@ -21,18 +21,18 @@
 
 #define CONV_SAMPLES_LEAST 10 /* fewer tell no more than an upper bound */
 
-/* For how many objects one stands, and what that adds to the variance of their number. */
+/* The number of objects that one stands for, and what that adds to the variance of their number. */
 struct conv_site_weight {
     double objects, variance;
 };
 
-/* What a figure rests on. Where all allocations have their stack there is no variance. */
+/* The basis of a figure. If all allocations have their stack there is no variance. */
 struct conv_site_basis {
     double samples;
     double objects_variance, bytes_variance;
 };
 
-/* What a figure is worth. */
+/* The range of a figure. */
 struct conv_site_range {
     bool is_told;     /* false: it is not to be shown, but for `high` */
     double low, high; /* 95 of 100 such ranges hold the true figure; high may be infinite */
@@ -41,14 +41,14 @@ struct conv_site_range {
 /* conv_site_share - the probability with which an allocation of so many bytes is sampled, above 0, at most 1. */
 double conv_site_share(uint64_t bytes, uint64_t mean);
 
-/* conv_site_weight - of an object of so many bytes; mean 0: of itself. */
+/* conv_site_weight - the weight of an object of so many bytes; mean 0: of itself. */
 struct conv_site_weight conv_site_weight(uint64_t bytes, uint64_t mean);
 
 /* conv_site_rest_on - a figure rests on one more object, or, with -1, no longer on it. */
 void conv_site_rest_on(struct conv_site_basis *basis, struct conv_site_weight weight, uint64_t bytes,
                        int times);
 
-/* conv_site_range - of a figure that rests on so many samples and has that variance. Without variance it is exact, and one that rests
+/* conv_site_range - the range of a figure that rests on so many samples and has that variance. Without variance it is exact, and one that rests
  * on fewer than CONV_SAMPLES_LEAST is told only where they are so large that hardly any can have been missed. */
 struct conv_site_range conv_site_range(double figure, double samples, double variance);
 
@@ -76,7 +76,7 @@ struct conv_site_counts {
     uint32_t lives[CONV_LIFE_CLASSES]; /* freed objects by their age then */
 };
 
-/* Which of the objects that are live at the end count as such. Zeroes: all. The recording's clock begins with it, also where
+/* The ages of objects that count as live at the end. Zeroes: all. The recording's clock begins with it, also where
  * its first windows are gone. */
 struct conv_sites_ages {
     struct conv_when since; /* made from that moment on */

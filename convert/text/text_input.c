@@ -170,7 +170,7 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
     return FP_OK;
 }
 
-/* With salvage, the text ends where it cannot be unpacked. Failures of reading and memory are not the file's. */
+/* The text ends where it cannot be unpacked, with salvage. Failures of reading and memory are not the file's. */
 static enum fp_status end_unpacking(struct conv_text *text, struct conv_error *error)
 {
     const enum fp_status status = text->failed->cause.status;

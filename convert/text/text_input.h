@@ -80,7 +80,7 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
 void conv_text_salvage(struct conv_text *text, bool salvage);
 const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset);
 
-/* conv_text_offset - of what comes next, in the unpacked bytes. */
+/* conv_text_offset - the offset of the next line in the unpacked bytes. */
 uint64_t conv_text_offset(const struct conv_text *text);
 
 /* conv_text_spool - all of it, before any was taken, in a file that can be read at any place (pread): the input's own

@@ -66,7 +66,7 @@ static bool next_number(struct conv_words *words, uint64_t most, uint64_t *ret)
     return next_word(words, &word) && number_of(&word, most, ret);
 }
 
-/* Whether no word is left. Takes one where there is. */
+/* Tells whether no word is left. Takes one where there is. */
 static bool at_end(struct conv_words *words)
 {
     struct conv_word word;

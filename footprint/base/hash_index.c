@@ -12,7 +12,7 @@ struct fp_index_slot {
     uint32_t hash, number; /* 1 + the item's; 0: free */
 };
 
-/* What the kernel gave this process by chance. */
+/* The random bytes that the kernel gave this process. */
 static uint64_t seed(void)
 {
     const void *random = (const void *)getauxval(AT_RANDOM); /* NULL: only the protection is lost */

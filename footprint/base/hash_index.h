@@ -1,4 +1,4 @@
-/* hash_index.h - which of the items in an array equals another, without looking at all of them.
+/* hash_index.h - the item in an array that equals another, without looking at all of them.
  *
  * Keeps the numbers of items by a hash of what they are. The hash has a seed that files cannot know: none can make all items of
  * its own collide. Nothing that is written depends on it. */
@@ -17,7 +17,7 @@ struct fp_index {
     size_t size, count;
 };
 
-/* fp_index_hash - of some bytes, and of what was hashed before (0: nothing). */
+/* fp_index_hash - the hash of some bytes, and of what was hashed before (0: nothing). */
 uint64_t fp_index_hash(const void *bytes, size_t size, uint64_t before);
 
 /* fp_index_add - keep the number of an item, below FP_INDEX_END. Returns false: no memory. */

@@ -28,7 +28,7 @@ struct fp_json_bound {
 #define FP_JSON_RESULT_BYTES  (UINT64_C(256) << 20)
 #define FP_JSON_RESULT_MEMORY (UINT64_C(2) << 30)
 
-/* fp_json_directory_bound - of the recording.json in a directory, whose files are counted where that matters.
+/* fp_json_directory_bound - the bound of the recording.json in a directory, whose files are counted where that matters.
  * directory_fd  of the recording; borrowed, its position is not changed. -1: nothing is counted.
  * json_fd       of its recording.json: one of usual size is bounded without looking at the directory. */
 struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd);

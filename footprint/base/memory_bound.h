@@ -1,4 +1,4 @@
-/* memory_bound.h - how much memory this process lets a file ask for, and how much was taken of that.
+/* memory_bound.h - the memory that this process lets a file ask for, and what was taken of that.
  *
  * What grows with the content of a file (live objects, ids, threads' stacks, decoded blocks) is counted here before it is
  * mapped or allocated; beyond the bound it is refused. The count is of these tables, not of the process: the same file gets
@@ -47,7 +47,7 @@ void fp_memory_give(uint64_t bytes);
 /* fp_memory_held - what is counted at the moment: 0 where everything was given back. For tests. */
 uint64_t fp_memory_held(void);
 
-/* fp_memory_change - of something that grew or shrank: from so many bytes to so many. As fp_memory_take. */
+/* fp_memory_change - count something that grew or shrank: from so many bytes to so many. As fp_memory_take. */
 bool fp_memory_change(uint64_t from_bytes, uint64_t to_bytes);
 
 /* fp_memory_refused - whether something was refused since the last call of fp_memory_forget. */

@@ -1,4 +1,4 @@
-/* meta.h - what a file says about itself: keys with values, stored as text, one "key=value\n" an entry. */
+/* meta.h - meta data of a file: keys with values, stored as text, one "key=value\n" an entry. */
 #ifndef MALLAB_FOOTPRINT_BASE_META_H
 #define MALLAB_FOOTPRINT_BASE_META_H
 

@@ -1,4 +1,4 @@
-/* output_place.h - where an output goes: the regular file of its name, through symbolic links, and nothing else.
+/* output_place.h - the place of an output: the regular file of its name, through symbolic links, and nothing else.
  *
  * Outputs are written beside their place and renamed into it, which would put a file where a device or a pipe was, and in
  * place of a link instead of its target. */

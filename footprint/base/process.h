@@ -59,7 +59,7 @@ struct fp_process {
  * Returns       0, or the errno of what failed: no pipe, no process, a program that cannot be executed. */
 int fp_process_start(const struct fp_process_plan *plan, struct fp_process *ret_process);
 
-/* fp_process_exec_error - of a gated child whose gate is open: wait until it executes its program.
+/* fp_process_exec_error - wait until a gated child whose gate is open executes its program.
  * Returns  0, or the errno for which it could not. */
 int fp_process_exec_error(struct fp_process *process);
 

@@ -1,4 +1,4 @@
-/* sanitizer.h - whether a program brings the run-time library of a sanitizer that takes the allocator's place.
+/* sanitizer.h - programs that bring the run-time library of a sanitizer, which takes the allocator's place.
  *
  * Such a library insists on being the first one loaded, or has its own malloc in the program itself, which calls do not leave:
  * with a recorder preloaded the program ends before it begins, or nothing is seen of it. Here by the names that its dynamic
@@ -35,7 +35,7 @@ enum loader {
 
 #define LOADER_MUSL_OBSTACLE "is built for musl, into which a recorder built for glibc cannot be preloaded"
 
-/* Whether it is a shared object with a name, as the loader is, which is started by itself to run what its arguments say. A static
+/* Tells whether it is a shared object with a name, as the loader is, which is started by itself to run what its arguments say. A static
  * program that can lie anywhere has no name. */
 static inline bool loader_is_itself(int fd, const ElfW(Phdr) * dynamic,
                                     long (*read)(int fd, void *bytes, size_t size, uint64_t offset))

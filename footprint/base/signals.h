@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For an array's initializer. */
+/* The ending signals, for an array's initializer. */
 #define FP_ENDING_SIGNALS SIGINT, SIGTERM, SIGHUP
 #define FP_ENDING_COUNT   3
 

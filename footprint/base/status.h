@@ -1,4 +1,4 @@
-/* status.h - what can go wrong in libfootprint, as values with names.
+/* status.h - the failures of libfootprint, as values with names.
  *
  * Libraries of mallab never print and never exit: they return one of these and, where there is a
  * file at fault, fill a struct fp_error. Programs turn both into one line with fp_error_text(). */

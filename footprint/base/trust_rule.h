@@ -1,4 +1,4 @@
-/* trust_rule.h - whether a file may be believed, by what fstat(2) says of the descriptor that is kept.
+/* trust_rule.h - the rule by which a file is believed, by what fstat(2) says of the descriptor that is kept.
  *
  * One rule for everything that another process may have made: it is of the kind that is wanted, it belongs to our effective
  * user, nobody else may write to it, and a file has one name. What root owns may be read by everybody.

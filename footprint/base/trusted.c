@@ -122,7 +122,7 @@ static enum fp_distrust judge(int fd, const struct stat *facts, mode_t kind, enu
     return distrust;
 }
 
-/* By its descriptor: nobody can put another in the place of that. While a collector looks whether anybody has its segment
+/* Opens by the held descriptor: nobody can put another file in the place of that. While a collector looks whether anybody has its segment
  * (shim/collect/collect_proc.c: a lease, for a moment), the file cannot be opened without waiting. */
 static int open_held(int held, int flags)
 {

@@ -31,7 +31,7 @@ struct fp_site_decoder {
     struct fp_site_predictor predictor;
     uint32_t
         told; /* the site of the allocation that comes next, where it is not the one that is guessed; 0: it is */
-    /* Whom to tell; a module's path lasts until the call returns. */
+    /* The receivers of sites; a module's path lasts until the call returns. */
     void (*take_node)(void *context, const struct fp_site_entry *entry);
     void (*take_module)(void *context, const struct fp_module *module);
     void *context;

@@ -28,7 +28,7 @@
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
 
-/* Why calls are missing. Stored by number: append only. */
+/* The causes of missing calls. Stored by number: append only. */
 enum fp_loss {
     FP_LOSS_RING_FULL = 0,  /* the collector could not keep up, or was gone */
     FP_LOSS_REENTRANT = 1,  /* a signal handler called while a record was stored, or left a call by a jump */
@@ -74,7 +74,7 @@ struct fp_block {
     const struct fp_mark *marks;
     const struct fp_shape *shapes;
     const struct fp_stamp *stamps;
-    /* By mark, the site that it is of: fp_sites.h. NULL: the block tells none. */
+    /* The site of each mark: fp_sites.h. NULL: the block tells none. */
     const uint32_t *sites;
 };
 

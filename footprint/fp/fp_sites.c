@@ -35,7 +35,7 @@ enum fp_cut fp_site_cut(const struct fp_sites *sites, uint32_t site)
 
 /* ---- many nodes -------------------------------------------------------------------------------- */
 
-/* From one begin or end of a module up to the next. */
+/* The time from one begin or end of a module up to the next. */
 struct fp_module_span {
     uint64_t begin;
     uint32_t epoch, next;           /* the first at or behind this one that has no module yet */

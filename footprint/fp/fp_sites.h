@@ -1,4 +1,4 @@
-/* fp_sites.h - who allocated: the call stacks of a footprint, and the modules that their addresses lie in.
+/* fp_sites.h - call sites: the call stacks of a footprint, and the modules that their addresses lie in.
  *
  *   site     the full call stack of an allocation, as a number: fp_shape.site of the mark's shape. 0: none is known
  *   node     one frame of stacks: its address and the node of its caller. A stack is read from its site's node up,
@@ -28,7 +28,7 @@
 #define FP_BUILD_ID_MAX     64u        /* bytes */
 #define FP_PATH_MAX         1024u      /* bytes; a longer path is cut at its begin */
 
-/* Why a stack ends where it does. Stored: append only, below FP_SITE_FIRST. */
+/* The reasons for which a stack ends. Stored: append only, below FP_SITE_FIRST. */
 enum fp_cut {
     FP_CUT_NONE = 0,  /* it does not: this is its outermost frame */
     FP_CUT_LOST = 1,  /* the recorder's word of it was lost */
@@ -64,7 +64,7 @@ struct fp_module {
         *path; /* as the loader has it, printable; "" for the program itself: see meta data `executable` */
 };
 
-/* What a footprint tells. Arrays are the reader's. */
+/* The sites of a footprint. Arrays are the reader's. */
 struct fp_sites {
     uint32_t node_end;                /* 1 + the highest node's number; at least FP_SITE_FIRST */
     const struct fp_site_node *nodes; /* by number, those below FP_SITE_FIRST empty; see fp_site_node_at */

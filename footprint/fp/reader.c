@@ -213,7 +213,7 @@ static enum fp_status add_block(struct fp_reader *reader, uint64_t offset, const
     return FP_OK;
 }
 
-/* After a machine stopped, a file may have its length and not its last data. Whether only zeroes are left. */
+/* Tells whether only zeroes are left: after a machine stopped, a file may have its length and not its last data. */
 static bool zeroes_to_the_end(struct fp_reader *reader, uint64_t offset)
 {
     uint8_t bytes[4096];
@@ -401,7 +401,7 @@ static enum fp_status decode_block(struct fp_reader *reader, size_t index, struc
     return FP_OK;
 }
 
-/* Where the blocks begin that a block's model goes on from; `index` itself where it is begun anew, index + 1 where one is missing. */
+/* The first of the blocks that a block's model goes on from; `index` itself where it is begun anew, index + 1 where one is missing. */
 static size_t chain_begin(const struct fp_reader *reader, size_t index)
 {
     const struct fp_block_entry *blocks = reader->blocks;

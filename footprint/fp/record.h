@@ -173,7 +173,7 @@ static inline uint16_t fp_record_node_epoch(uint64_t word)
     return (uint16_t)(word >> 48);
 }
 
-/* What a FP_RECORD_MODULE begins with; then build_id_bytes of the build id, then the path without its end. */
+/* The head of a FP_RECORD_MODULE; then build_id_bytes of the build id, then the path without its end. */
 struct fp_record_module {
     uint64_t start, end, base;
     uint16_t epoch;
@@ -205,7 +205,7 @@ static inline int fp_record_is_thread(uint64_t word)
 
 /* ---- sites that are predicted ---------------------------------------------------------------------- */
 
-/* Which site the next allocation of a thread probably has, so that a recorder writes only those that are others.
+/* A guess at the site of a thread's next allocation, so that a recorder writes only those that are others.
  *
  * Programs repeat themselves: the two sites before and the size tell the next in 86 to 99.7 of 100 allocations. Recorder and
  * collector run the same predictor over the same allocations of a chunk, each begins it anew with the chunk, and with a thread

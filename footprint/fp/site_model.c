@@ -97,7 +97,7 @@ static inline const struct fp_shape *shape_of(const struct site_calls *calls, ui
     return &calls->shapes[calls->low[call] | (calls->high != NULL ? (uint32_t)calls->high[call] << 8 : 0)];
 }
 
-/* What tells shapes apart for guesses. A workload's dictionary has a bit above the call. */
+/* The hash that tells shapes apart for guesses. A workload's dictionary has a bit above the call. */
 static inline uint64_t hash_of(const struct fp_shape *shape)
 {
     return (shape->size * 64 + (shape->call & 0x7f) + shape->extra * UINT64_C(0x632be59bd9b4e019)) *

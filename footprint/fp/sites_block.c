@@ -58,7 +58,7 @@ static uint32_t hash_of(uint64_t key)
     return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) | 1;
 }
 
-/* What was called from where a parent calls, or is at a stack's end. */
+/* The place of the node that was last called from a parent, or is at a stack's end. */
 static uint64_t *called_from(struct node_model *model, uint32_t parent)
 {
     const uint32_t hash = parent < FP_SITE_FIRST ? parent : told_at(model, parent).hash;
@@ -74,7 +74,7 @@ static uint32_t above(const struct node_model *model, uint64_t up)
     return up == 0 ? at : UINT32_MAX;
 }
 
-/* How far above the one before a node is; NODE_UP_MOST: it is not, or farther. */
+/* The steps from the node before up to a node; NODE_UP_MOST: it is not above, or farther. */
 static uint32_t up_to(const struct node_model *model, uint32_t node)
 {
     uint32_t at = model->last;
@@ -243,7 +243,7 @@ static bool grow_nodes(struct sites_store *store, uint32_t end)
     return true;
 }
 
-/* Of a node told twice the first holds. */
+/* The first record of a node that is told twice holds. */
 static bool add_node(struct sites_store *store, uint32_t site, struct fp_site_node node)
 {
     if (!grow_nodes(store, site + 1))
@@ -378,7 +378,7 @@ static enum fp_status get_module(struct cursor *cursor, struct fp_module *ret_mo
     return FP_OK;
 }
 
-/* Whether it was told before: a collector that takes over from one that was killed may tell it again. */
+/* Tells whether the module was told before: a collector that takes over from one that was killed may tell it again. */
 static bool is_known(const struct sites_store *store, const struct fp_module *module, uint64_t hash)
 {
     size_t step = 0;

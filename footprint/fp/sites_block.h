@@ -18,7 +18,7 @@
 #define NODE_UP_MOST    128u
 #define NODE_BYTES_MOST 56u /* of one node in the column */
 
-/* What is known of a node that was told. */
+/* The facts of a node that was told. */
 struct node_told {
     uint32_t parent, hash; /* of its address; 0: it was not told */
 };

@@ -1,4 +1,4 @@
-/* usage.h - what a process image used as a whole: processor time, page faults, memory; the allocator and the machine that it ran on.
+/* usage.h - usage of a process image as a whole: processor time, page faults, memory; the allocator and the machine that it ran on.
  *
  * Figures are the image's: what the process had used before an exec is not in them. Memory is without the shared pages of
  * the recorder that the process had mapped (recorder_bytes). The block of a footprint that has it: docs/format.md, "Usage
@@ -16,7 +16,7 @@
 #define FP_USAGE_UNKNOWN    UINT64_MAX /* a number that nobody could tell */
 #define FP_USAGE_POINTS_MAX 256u
 
-/* How an image ended. Names are stored. */
+/* The ends of an image. Names are stored. */
 enum fp_ended {
     FP_ENDED_UNKNOWN = 0, /* it is gone, and nobody could tell how */
     FP_ENDED_EXIT,        /* `code` is its exit status */
@@ -26,7 +26,7 @@ enum fp_ended {
     FP_ENDED_COUNT,
 };
 
-/* Where the allocator under the program came from. Names are stored. */
+/* The origins of the allocator under the program. Names are stored. */
 enum fp_runs_on {
     FP_RUNS_ON_UNKNOWN = 0,
     FP_RUNS_ON_LIBC,
@@ -50,7 +50,7 @@ struct fp_usage_point {
 
 #define FP_PROCESSORS_MAX 8192u /* the most that Linux can be built for */
 
-/* What an allocator may size itself by, or behave by. */
+/* Properties of the machine by which an allocator may size itself, or behave. */
 struct fp_machine {
     uint64_t processors;             /* online; 1 to FP_PROCESSORS_MAX, as the next two */
     uint64_t affinity, affinity_end; /* that the process might use, at the first and at the last look */
@@ -97,7 +97,7 @@ struct fp_usage_number {
     const char *key;
     size_t offset; /* in struct fp_usage */
     uint64_t least, most;
-    /* What several processes have of it together. */
+    /* The way to one number for several processes. */
     enum { FP_OF_ONE, FP_LEAST, FP_SUM, FP_MOST, FP_OF_MACHINE } together;
 };
 

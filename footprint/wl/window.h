@@ -1,4 +1,4 @@
-/* window.h - what writer and reader of workloads share: columns, shapes as ops, ids.
+/* window.h - the part that writer and reader of workloads share: columns, shapes as ops, ids.
  *
  * Private to footprint/. docs/format.md, "Window block", is the specification. */
 #ifndef MALLAB_FOOTPRINT_WL_WINDOW_H

@@ -53,7 +53,7 @@ static bool decode_shapes(struct wl_decoder *decoder, const struct block_header 
     return true;
 }
 
-/* Whether the summary, by which replay starts and ends threads, has these ops of a thread in this window. */
+/* Tells whether the summary, by which replay starts and ends threads, has these ops of a thread in this window. */
 static bool count_run(struct wl_decoder *decoder, uint32_t thread, uint64_t length, uint64_t window)
 {
     const struct wl_thread *known = &decoder->summary->threads[thread];
@@ -109,7 +109,7 @@ static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history,
     return likely(ids_is_live(&at->ids, id)) ? id : IDS_LIVE;
 }
 
-/* Where the ids' lists are larger than caches, the entry of each id that an op names is fetched before its turn. */
+/* If the ids' lists are larger than caches, the entry of each id that an op names is fetched before its turn. */
 #define AHEAD        16u    /* ops: about a memory latency at 5 ns an op */
 #define FAR          65536u /* ids: what a core's own cache holds */
 #define FAR_BYTES_IN 8u     /* ops for a byte that names objects of long ago: as many have to be named so */
@@ -257,7 +257,7 @@ static uint32_t local_of(struct wl_decoder *decoder, uint32_t thread, uint32_t *
     return known->local;
 }
 
-/* Whether op `i`, which names an object that op `before` named last, is held back until that has finished. */
+/* Tells whether op `i`, which names an object that op `before` named last, is held back until that has finished. */
 static bool is_ordered(const struct wl_decoder *decoder, uint32_t local, uint32_t before,
                        const struct wl_wait *wait)
 {
@@ -302,7 +302,7 @@ static bool check_run(struct wl_decoder *decoder, const struct wl_run *run, uint
     return true;
 }
 
-/* Whether every op on an object comes after the op before it on the same object: by its thread's own order, by its wait,
+/* Tells whether every op on an object comes after the op before it on the same object: by its thread's own order, by its wait,
  * or by an earlier wait of its thread for that op's thread. To be called after ids_end_window. */
 static bool waits_hold(struct wl_decoder *decoder, const struct wl_window *window)
 {

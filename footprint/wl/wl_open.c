@@ -132,7 +132,7 @@ static bool scan_sites(struct wl_opening *opening, const struct block_header *he
     return true;
 }
 
-/* Whether the block stands behind the windows, and is as it should be there. */
+/* Tells whether the block stands behind the windows, and is as it should be there. */
 static bool scan_tail(struct wl_opening *opening, const struct block_header *header, size_t at,
                       bool *ret_fits)
 {

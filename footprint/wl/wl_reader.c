@@ -1,4 +1,4 @@
-/* wl_reader.c - what an open workload says of itself, and its windows, one after the other. */
+/* wl_reader.c - an open workload: its description, and its windows, one after the other. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -73,7 +73,7 @@ size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched
     return reader->touched_count;
 }
 
-/* Whether an op may have a share: one that gives an object its size. */
+/* Tells whether an op may have a share: one that gives an object its size. */
 static bool may_have_share(const struct wl_op *op)
 {
     const enum fp_call_kind kind = fp_call_kind_of(op->call);

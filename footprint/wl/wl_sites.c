@@ -34,7 +34,7 @@ void wl_sites_end(struct wl_site_numbers *numbers)
     *numbers = (struct wl_site_numbers){0};
 }
 
-/* Whether the number is a node's of which more is known than that it was lost. */
+/* Tells whether the number is a node's of which more is known than that it was lost. */
 static bool is_node(const struct wl_site_numbers *numbers, uint32_t site)
 {
     return site >= FP_SITE_FIRST && fp_site_node_at(numbers->stacks, site).address != 0;
@@ -284,7 +284,7 @@ static enum fp_status read_block(struct wl_reader *reader, size_t at, const stru
     return status == FP_OK ? FP_OK : wl_fail(&reader->error, status, at + BLOCK_HEADER_BYTES + within, what);
 }
 
-/* What only workloads promise: numbers without gaps, nodes in modules that there are, names without a directory. */
+/* Sees that the sites keep what only workloads promise: numbers without gaps, nodes in modules that there are, names without a directory. */
 static bool is_whole(const struct sites_store *store, uint32_t site_end)
 {
     const struct fp_sites *sites = &store->sites;

@@ -1,4 +1,4 @@
-/* wl_tail.c - what follows the windows of a workload being written: shares of large objects, told as objects go; notes, the summary,
+/* wl_tail.c - the parts behind the windows of a workload being written: shares of large objects, told as objects go; notes, the summary,
  * and the footer that finds it. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "footprint/base/grow.h"
 #include "footprint/wl/wl_writer.h"
 
-/* What is gathered, besides shares: that of its kin, and what it is where that has none. */
+/* The other values gathered with shares: the share of its kin, and the one where that has none. */
 #define OF_KIN      (UINT32_C(1) << 31)
 #define KIN_OF(all) ((all) % WL_KINS)
 #define OTHERWISE   7u /* from this bit on */

@@ -37,7 +37,7 @@ struct shape_recent {
     uint16_t index;     /* in the dictionary */
 };
 
-/* What a writer has of sites. */
+/* The sites of a writer. */
 struct wl_site_numbers {
     const struct fp_sites *stacks; /* the caller's; NULL: no op has a site */
     char *program;                 /* name of the module without a path */

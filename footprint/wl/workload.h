@@ -39,7 +39,7 @@
 #define WL_THREADS_IDLE   65536u /* threads that a file may name beyond its ops */
 #define WL_IDS_MAX        (UINT32_C(1) << 31)
 #define WL_TIME_STRIDE    16u /* a recorded time for every 16th op of a window */
-/* From this long on the recorder looks at the clock at each call (shim/preload/lane_record.c). */
+/* The least pause from which on the recorder looks at the clock at each call (shim/preload/lane_record.c). */
 #define WL_PAUSE_NS UINT64_C(250000)
 
 /* One op. It has 16 bytes, so that a batch stays in cache. */
@@ -116,7 +116,7 @@ struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
     uint64_t pause_ns;   /* of ops so far apart the times are noted; 0: those of wl_writer_note_time alone */
-    /* What numbers of wl_writer_site are of. Borrowed until the writer is gone. NULL: no op has a site. */
+    /* The sites that numbers of wl_writer_site name. Borrowed until the writer is gone. NULL: no op has a site. */
     const struct fp_sites *sites;
     const char *program; /* name of the file that is the module without a path; NULL: not known */
     bool in_place;       /* no thread of the writer's own. The bytes written are the same */
@@ -271,11 +271,11 @@ struct wl_window {
     const struct wl_wait *waits; /* by rising op */
     const uint64_t *times_ns;    /* recorded time of ops 0, 16, 32, ... */
     uint32_t noted_count;
-    /* By rising op. The last op is among them, if it has no other time. */
+    /* The notes in rising order of ops. The last op is among them, if it has no other time. */
     const struct wl_noted *noted;
     uint32_t touched_count;
     const struct wl_touched *touched; /* of this window's ops */
-    /* By op, the site that gave the object its size; 0 for other ops. Below wl_reader_site_end. NULL: the workload has none, or
+    /* The site of each op that gave the object its size; 0 for other ops. Below wl_reader_site_end. NULL: the workload has none, or
      * was opened by wl_reader_open. */
     const uint32_t *sites;
 };

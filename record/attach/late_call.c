@@ -1,4 +1,4 @@
-/* late_call.c - which thread makes a call: those that wait first, then those that run; or any, while all others stand still.
+/* late_call.c - the thread that makes a call: one that waits, else one that runs; or any, while all others stand still.
  *
  * Laws of this file: those of late_call.h. */
 #include "record/attach/late_call.h"
@@ -37,7 +37,7 @@ uint64_t late_call_restorer(const struct late_process *process)
     return libc != NULL ? late_module_bytes(process, libc, true, CODE, sizeof CODE) : 0;
 }
 
-/* How good the prospects are, from /proc, before a thread is stopped for a look. */
+/* A thread's prospects, from /proc, before a thread is stopped for a look. */
 enum prospect { GOOD, FAIR, BAD };
 
 static enum prospect prospect_of(const struct late_process *process, pid_t thread)
@@ -201,7 +201,7 @@ static struct late_thread *find(struct all *all, pid_t id)
     return NULL;
 }
 
-/* Whether a thread waits where a stop would be seen, and outside of our library: it is looked at without one. As long as it waits its
+/* Tells whether a thread waits where a stop would be seen, and outside of our library: it is looked at without one. As long as it waits its
  * stack stays; when it goes on it does not enter us, since no slot leads to us any more. */
 static bool is_partway(struct late_process *process, pid_t id, uint64_t restorer)
 {
@@ -211,7 +211,7 @@ static bool is_partway(struct late_process *process, pid_t id, uint64_t restorer
            memcmp(&before, &after, sizeof before) == 0;
 }
 
-/* In turn, so that of each it is known since when it stands still. */
+/* Waits for each in turn, so that of each it is known since when it stands still. */
 static bool wait_for_all(struct all *all, size_t first)
 {
     const uint64_t begin = fp_now_ns();
@@ -233,7 +233,7 @@ static bool wait_for_all(struct all *all, size_t first)
     return true;
 }
 
-/* Until no thread is there that was not stopped: one that runs may make others. */
+/* Stops threads until none is there that was not stopped: one that runs may make others. */
 static bool stop_all(struct late_process *process, struct all *all, uint64_t restorer)
 {
     static pid_t ids[LATE_THREADS_MOST];
@@ -276,7 +276,7 @@ static void let_all_go(const struct late_process *process, struct all *all)
     all->count = 0;
 }
 
-/* How little is lost where it makes the call: one that waits has the time, in a sleep it would sleep longer. */
+/* Ranks a thread by how little is lost if it makes the call: one that waits has the time, in a sleep it would sleep longer. */
 static unsigned worth(const struct late_thread *thread)
 {
     const bool waits = (long)thread->registers.orig_rax >= 0;
@@ -322,7 +322,7 @@ static bool call_one(const struct late_process *process, struct all *all, const 
     return true;
 }
 
-/* Whether a thread may wait within our library, seen without a stop: all are stopped at once seldom more than one time. One that runs
+/* Tells whether a thread may wait within our library, seen without a stop: all are stopped at once seldom more than one time. One that runs
  * leaves it soon, and nobody enters it by a slot any more. */
 static bool some_wait_within(struct late_process *process, uint64_t restorer)
 {

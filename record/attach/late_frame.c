@@ -25,7 +25,7 @@
 #define TRACE_BITS  0x10500u /* RF, DF, TF: of the flags */
 #define TILES       0x60000u /* of XCR0: the kernel has their room only for who asked for it */
 
-/* What the kernel lays down for a handler: its struct rt_sigframe. */
+/* The record that the kernel lays down for a handler: its struct rt_sigframe. */
 struct kernel_context {
     uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
     uint16_t cs, gs, fs, ss;
@@ -140,7 +140,7 @@ static uint32_t take_xstate(pid_t thread, unsigned char *ret, size_t room)
     return size + (uint32_t)sizeof last;
 }
 
-/* By the thread, which stands still, and not by the process's id: where another one executes another program, perhaps one of other
+/* Writes through the thread, which stands still, and not through the process's id: where another one executes another program, perhaps one of other
  * rights, this one is gone, and nothing is written. Up to the next whole word there is nothing. */
 static bool write_words(pid_t thread, uint64_t address, const void *bytes, size_t size)
 {

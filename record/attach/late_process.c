@@ -389,7 +389,7 @@ uint64_t late_module_bytes(const struct late_process *process, const struct late
 
 /* ---- frames' tables ----------------------------------------------------------------------------- */
 
-/* Where the tables begin: that which is searched, or the frames it leads to; behind both the segment goes on for less than before
+/* The first of the tables: the one that is searched, or the frames it leads to; behind both the segment goes on for less than before
  * them. */
 static uint64_t first_of_tables(const struct late_process *process, const struct late_module *module,
                                 const Elf64_Phdr *segment, uint64_t table)

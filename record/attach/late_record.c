@@ -139,7 +139,7 @@ static bool is_loaded(struct late *late)
     return late_process_refresh(&late->process) && read_report(late, &report);
 }
 
-/* So that no thread stands still for a disk. */
+/* Reads the file so that no thread stands still for a disk. */
 static void read_through(const char *path)
 {
     char bytes[1 << 16];
@@ -179,7 +179,7 @@ static bool load(struct late *late, char **ret_problem)
     return false;
 }
 
-/* Whether who started a collector was killed: then its parent is who takes over such, and it ends its recording. */
+/* Tells whether a collector's starter was killed: then another process is its parent, and it ends its recording. */
 static bool is_orphan(int segment)
 {
     uint32_t collector = 0;
@@ -195,7 +195,7 @@ static bool is_orphan(int segment)
     return strncmp(name, "mallab", 6) != 0;
 }
 
-/* Whether a collector holds the shared memory of that name, and goes on. One that ends meanwhile is waited for. */
+/* Tells whether a collector holds the shared memory of that name, and goes on. One that ends meanwhile is waited for. */
 static bool is_collected(const struct late *late, const char *segment)
 {
     struct fp_error error;
@@ -210,7 +210,7 @@ static bool is_collected(const struct late *late, const char *segment)
     return held;
 }
 
-/* By us, or by another one who tidied up meanwhile, and may have begun anew. */
+/* Tells whether the library has let go: by us, or by another one who tidied up meanwhile, and may have begun anew. */
 static bool is_let_go(void *data)
 {
     const struct wait *wait = data;
@@ -235,7 +235,7 @@ static bool forget(struct late *late, char **ret_problem)
     return done;
 }
 
-/* What one before us has left undone. */
+/* Undoes what an attach before ours has left. */
 static bool make_idle(struct late *late, char **ret_problem)
 {
     struct late_report report;
@@ -259,7 +259,7 @@ static bool make_idle(struct late *late, char **ret_problem)
     return report.state == LATE_IDLE || forget(late, ret_problem);
 }
 
-/* How many words of some memory hold one of the functions that slots were turned from. */
+/* Counts the words of some memory that hold one of the functions that slots were turned from. */
 static uint64_t words_in(const struct late *late, const uint64_t *theirs, uint64_t at, uint64_t past)
 {
     static uint64_t words[1 << 14];
@@ -339,7 +339,7 @@ static void on_signal(int number)
             (void)sigaction(number, &former[i], NULL); /* does not fail for a valid number */
 }
 
-/* Until the program has ended, the recording is over, or we are asked to end. Returns what ended it, where it was we. */
+/* Watches until the program has ended, the recording is over, or we are asked to end. Returns what ended it, where it was we. */
 static const char *watch(struct late *late, struct rec_collector *collector, struct rec_messages *messages,
                          uint64_t duration_ns)
 {
@@ -354,7 +354,7 @@ static const char *watch(struct late *late, struct rec_collector *collector, str
     return asked_to_end ? "as asked by a signal" : fp_now_ns() >= until ? "as --duration asked" : NULL;
 }
 
-/* What the collector is asked for by others' verbs, too. */
+/* Makes a request of the collector, as other verbs do. */
 static bool ask(const char *directory, enum rec_request request, uint64_t within_ns, char **ret_problem)
 {
     struct rec_control control;
@@ -364,7 +364,7 @@ static bool ask(const char *directory, enum rec_request request, uint64_t within
     return done;
 }
 
-/* Whether it ends in that time, or stands still: it may be its program's user who has stopped it. */
+/* Tells whether the collector ends in that time, or stands still: it may be its program's user who has stopped it. */
 static bool ends(struct rec_collector *collector, uint64_t within_ns)
 {
     const uint64_t until_ns = fp_now_ns() + within_ns;
@@ -414,7 +414,7 @@ static bool leave_child(const struct late *late, pid_t pid, const char *segment,
     return left;
 }
 
-/* Those that were forked meanwhile have slots of ours, too. Returns whether any was left: it may have forked others. */
+/* Leaves the children that were forked meanwhile: they have slots of ours, too. Returns whether any was left: it may have forked others. */
 static bool leave_children(const struct late *late, const char *segment, bool tell)
 {
     DIR *processes = opendir("/proc");
@@ -486,7 +486,7 @@ static void say_begun(const struct rec_settings *settings, const struct late *la
             (unsigned long long)told->slots, (unsigned long long)told->modules);
 }
 
-/* Into the recording, which is not complete then; the collector has it said. */
+/* Notes in the recording what is left: it is not complete then; the collector has it said. */
 static void note_left(const struct late *late, const char *segment)
 {
     char why[224];
@@ -532,7 +532,7 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
     return true;
 }
 
-/* What was live before is not known: `attached` makes every later step say so. */
+/* Objects that were live before are not known: `attached` makes every later step say so. */
 static struct rec_settings with_ours(const struct rec_settings *settings)
 {
     struct rec_settings ours = *settings;

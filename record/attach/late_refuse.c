@@ -115,7 +115,7 @@ static char *refuse_status(const struct late_process *process)
     return problem;
 }
 
-/* By the names of its libraries, or by a function that its executable has from one. */
+/* Finds a sanitizer by the names of the libraries, or by a function that the executable has from one. */
 static const char *sanitizer_in(const struct late_process *process)
 {
     static const char *const functions[] = {"__asan_init", "__tsan_init", "__hwasan_init", "__msan_init"};
@@ -128,7 +128,7 @@ static const char *sanitizer_in(const struct late_process *process)
     return NULL;
 }
 
-/* By a note near its begin, or by what Go's own tools look for in its data, where -buildid= has left out the note: no C function can be
+/* Recognises Go by a note near its begin, or by what Go's own tools look for in its data, where -buildid= has left out the note: no C function can be
  * called on the stacks of Go, and words that are left on them look as if it had not returned. */
 static bool is_of_go(const struct late_process *process, const struct late_module *module)
 {

@@ -117,7 +117,7 @@ static struct stack take(struct walk *walk)
 
 /* ---- what a place is worth ---------------------------------------------------------------------- */
 
-/* How many of the outermost frames start a thread, or main: those of libc, at most two, and behind them the program's own start. 0: it does not begin so. */
+/* Counts the outermost frames that start a thread, or main: those of libc, at most two, and behind them the program's own start. 0: it does not begin so. */
 static unsigned starting_frames(const struct stack *stack)
 {
     unsigned at = stack->count, libc = 0;
@@ -176,7 +176,7 @@ enum late_place late_stack_place(struct late_process *process, const struct user
     return place == LATE_PLACE_SAFE && !has_room(process, registers->rsp) ? LATE_PLACE_NARROW : place;
 }
 
-/* Where no rule leads on, as in code that was made while the program runs, a word that might be a return address into our
+/* If no rule leads on, as in code that was made while the program runs, a word that might be a return address into our
  * library counts as one; and so does a frame of a signal, which may have interrupted it on another stack. */
 static bool holds_none(const struct walk *walk, uint64_t restorer)
 {

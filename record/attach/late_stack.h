@@ -1,4 +1,4 @@
-/* late_stack.h - where a stopped thread stands: what its stack leads through, and whether a function may be called there.
+/* late_stack.h - the place of a stopped thread: what its stack leads through, and whether a function may be called there.
  *
  *   whole     the walk came by rules to the frame that has no caller
  *   safe      no frame but those that start a thread or main lies in libc, the loader or an allocator; or the innermost ones are
@@ -23,7 +23,7 @@ enum late_place {
     LATE_PLACE_NARROW, /* too little room on its stack */
 };
 
-/* late_place_words - for people. Static. */
+/* late_place_words - its words for people. Static. */
 const char *late_place_words(enum late_place place);
 
 /* late_stack_place - where a function might be called. The process's mappings are as late_process_refresh read them. */
@@ -52,7 +52,7 @@ bool late_wait_is_partway(const struct user_regs_struct *registers);
  * false where it runs. */
 bool late_wait_look(const struct late_process *process, pid_t thread, struct user_regs_struct *ret);
 
-/* late_wait_hears_all - of a thread that stands still: false where it waits for a signal (pause, sigsuspend) that a handler could
+/* late_wait_hears_all - whether a thread that stands still hears all signals: false where it waits for a signal (pause, sigsuspend) that a handler could
  * take before the call begins anew, which then would wait for ever. */
 bool late_wait_hears_all(const struct late_process *process, pid_t thread,
                          const struct user_regs_struct *registers);

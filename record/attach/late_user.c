@@ -97,7 +97,7 @@ const char *late_user_enter(const char *directory)
 
 /* ---- a place --------------------------------------------------------------------------------------- */
 
-/* By way of directories only: a link may be another user's, and would lead what is given away anywhere. Takes `path` to pieces. */
+/* Opens by way of directories only: a link may be another user's, and would lead what is given away anywhere. Takes `path` to pieces. */
 static int open_folder(char *path, char **ret_problem)
 {
     int fd = open(path[0] == '/' ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -119,7 +119,7 @@ static int open_folder(char *path, char **ret_problem)
     return fd;
 }
 
-/* What was made a moment ago, and nobody has put another in its place. */
+/* Tells whether the directory is the one that was made a moment ago, and nobody has put another in its place. */
 static bool is_just_made(int fd)
 {
     struct stat facts;
@@ -127,7 +127,7 @@ static bool is_just_made(int fd)
            (facts.st_mode & 0777) == 0700 && fp_trusted_is_empty(fd);
 }
 
-/* What is there under the name already, whoever's, is left alone. */
+/* A file that has the name already, whoever's, is left alone. */
 static bool make_first_free(struct late_place *place, const char *directory)
 {
     const char *slash = strrchr(directory, '/');

@@ -83,7 +83,7 @@ bool late_wait_may_call(const struct late_process *process, const struct user_re
     if (*ret_frames == 0 || row < 0 || late_wait_is_partway(registers))
         return false;
     switch (WAITS[row].number) {
-    /* With a mask of signals a repeated call could miss what the first one let through. */
+    /* A repeated call with a mask of signals could miss what the first one let through. */
     case SYS_ppoll:
         return registers->r10 == 0;
     case SYS_epoll_pwait:
@@ -91,7 +91,7 @@ bool late_wait_may_call(const struct late_process *process, const struct user_re
     case SYS_pselect6:
         return registers->r9 == 0 ||
                (late_process_read(process, registers->r9, &mask, sizeof mask) && mask == 0);
-    /* For a condition, a semaphore, a thread's end, until a moment; malloc and the loader wait for their locks in another way. */
+    /* This waits for a condition, a semaphore, a thread's end, or a moment; malloc and the loader wait for their locks in another way. */
     case SYS_futex:
         return (registers->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
     default:
@@ -145,7 +145,7 @@ static char *status_of(const struct late_process *process, pid_t thread)
     return text != NULL ? text : res_strdup("");
 }
 
-/* Whether a signal waits for the thread, for which a call that was interrupted is to end as such. */
+/* Tells whether a signal waits for the thread, for which a call that was interrupted is to end as such. */
 static bool has_signal(const struct late_process *process, pid_t thread)
 {
     char *text = status_of(process, thread);

@@ -1,4 +1,4 @@
-/* objects.h - what follows from a workload about its live objects; looked at outside of timed code.
+/* objects.h - facts about a workload's live objects; looked at outside of timed code.
  *
  *   live      how many bytes each object is, op by op
  *   promise   what an allocator owes an object's address: aligned as asked, at least as the C standard demands of an

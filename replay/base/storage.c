@@ -24,7 +24,7 @@ static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
 /* flags: MAP_POPULATE, or 0. */
 static void *map(size_t bytes, int flags)
 {
-    /* What the kernel thinks it can give without swapping. */
+    /* The kernel thinks that it can give so much without swapping. */
     const uint64_t available = rep_proc_number("/proc/meminfo", "MemAvailable:", 0) * 1024;
     if ((available != 0 && bytes > available / 2) || !fp_memory_take(bytes))
         return NULL;

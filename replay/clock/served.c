@@ -1,4 +1,4 @@
-/* served.c - what tells the time and waits for it, in front of the C library's: these definitions of the program come
+/* served.c - functions that tell the time and wait for it, in front of the C library's: these definitions of the program come
  * first for every library in it, the allocator's too, linked or preloaded.
  *
  * In every replay program and nowhere else: recorded.h says what they answer. The C library itself does not go through
@@ -49,7 +49,7 @@ static bool is_valid(const struct timespec *time)
     return time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < (long)REP_SECOND_NS;
 }
 
-/* How long it is until then by a clock that the allocator has read. */
+/* The time until a moment by a clock that the allocator has read. */
 static uint64_t span_until(clockid_t clock, const struct timespec *moment)
 {
     struct timespec now;

@@ -1,4 +1,4 @@
-/* sleepers.c - who sleeps until when. Laws of this file:
+/* sleepers.c - the sleepers and their moments. Laws of this file:
  *
  *   - nothing allocates: it runs in the midst of the allocator's waits;
  *   - `lock` is held for a few instructions and never while waiting. A sleeper takes it with its own mutex held, so
@@ -53,7 +53,7 @@ static bool counts_as_awake(enum sleeper_state state)
     return state == AWAKE || state == DUE || state == SIGNALLED;
 }
 
-/* With the lock. */
+/* Sets the state; the caller has the lock. */
 static void set_state(struct sleeper *sleeper, enum sleeper_state state)
 {
     uint64_t first = REP_NEVER;
@@ -110,7 +110,7 @@ static uint64_t later(uint64_t moment, uint64_t span)
     return span > REP_NEVER - moment ? REP_NEVER : moment + span;
 }
 
-/* On the machine's clock. */
+/* Waits on the machine's clock. */
 static int wait_really(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t moment)
 {
     if (moment == REP_NEVER)
@@ -128,7 +128,7 @@ static void fall_asleep(struct sleeper *self, pthread_cond_t *cond, uint64_t spa
     pthread_mutex_unlock(&lock);
 }
 
-/* Whether to wait on after the machine's wait returned; with what the caller is to be told. */
+/* Tells whether to wait on after the machine's wait returned, and sets what the caller is to be told. */
 static bool sleeps_on(struct sleeper *self, int *result)
 {
     bool on = false;

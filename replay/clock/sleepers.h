@@ -31,7 +31,7 @@ void rep_sleepers_wake_until(uint64_t elapsed_ns);
  * Returns   0 (signalled, or for no reason), ETIMEDOUT, or another errno. */
 int rep_sleepers_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t span_ns);
 
-/* rep_sleepers_sleep - for this long, of the same clock. */
+/* rep_sleepers_sleep - sleep this long, by the same clock. */
 void rep_sleepers_sleep(uint64_t span_ns);
 
 /* rep_sleepers_signal - this condition is about to be signalled: those who wait for it are awake. */
@@ -41,7 +41,7 @@ void rep_sleepers_signal(const pthread_cond_t *cond);
 unsigned rep_sleepers_known(void);
 unsigned rep_sleepers_lost(void);
 
-/* rep_sleepers_set_patience - for tests: how long the clock stands for threads that are awake; 5 s. */
+/* rep_sleepers_set_patience - set, for tests, how long the clock stands for threads that are awake; 5 s. */
 void rep_sleepers_set_patience(uint64_t ns);
 
 #endif

@@ -10,7 +10,7 @@
 #define COST_SAMPLES 2001    /* odd: the median is a sample */
 #define RATE_SPAN_NS 2000000 /* a pair of reads is about 100 ns apart at worst: 1 in 20,000 of a short run */
 
-/* Whether the processor's flags promise a counter that neither stops nor changes its rate. The first
+/* Tells whether the processor's flags promise a counter that neither stops nor changes its rate. The first
  * processor's entry fits the buffer many times over. */
 static bool counter_is_steady(void)
 {

@@ -122,7 +122,7 @@ static const void *library_base(void *address)
     return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
-/* Whether a function found in the process may serve. In libc it may only when libc is the provider: its
+/* Tells whether a function found in the process may serve. In libc it may only when libc is the provider: its
  * functions hand out its own heap. The operators of libstdc++ go through malloc and free, and may. */
 static bool may_serve(void *address, const void *provider, const void *libc)
 {

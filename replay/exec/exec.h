@@ -25,7 +25,7 @@ struct rep_digest {
     uint64_t ops;
 };
 
-/* Where a thread waits to be told to go on. It is passed by one thread, and any other may open
+/* A place where a thread waits to be told to go on. It is passed by one thread, and any other may open
  * it. It holds one signal: a thread is signalled once a window. */
 enum rep_signal {
     REP_GATE_SHUT = 0,
@@ -85,7 +85,7 @@ struct rep_thread {
     uint64_t wait_ticks, waits_met, waits_slept;
     struct rep_digest digest;
 
-    /* Where it is, for rep_exec_where: indexes in rep_plan.ops; at_count 0: in no op. */
+    /* The place of the thread, for rep_exec_where: indexes in rep_plan.ops; at_count 0: in no op. */
     uint32_t at, at_count;
 };
 

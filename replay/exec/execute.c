@@ -114,7 +114,7 @@ void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const s
 
 /* ---- waiting: sleep until another thread has got that far, and tell those that sleep --------- */
 
-/* How long a thread looks for a post before it sleeps: about what sleeping and being woken cost. */
+/* The time that a thread looks for a post before it sleeps: about what sleeping and being woken cost. */
 #define SPIN_TICKS 8000u
 
 static void pause_processor(void)
@@ -171,7 +171,7 @@ static void wait_for(struct rep_exec *exec, struct rep_thread *self, const struc
     const uint64_t start = rep_ticks(exec->options->clock);
     self->waits_met++;
     rep_presence_end(exec->options->clock, &self->presence, &self->absence);
-    /* With the baton gone, this thread goes on without one when its wait is over: for that moment one more
+    /* The baton is gone: this thread goes on without one when its wait is over: for that moment one more
      * may run than there are processors. While parts are left, the baton is what keeps them starting. */
     bool passed_on = false;
     if (self->baton) {

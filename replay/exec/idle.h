@@ -1,4 +1,4 @@
-/* idle.h - what is left in memory when the program has nothing more to do.
+/* idle.h - memory that is left when the program has nothing more to do.
  *
  * An allocator without threads of its own looks at the clock, and gives back, only when it is called. So
  * two kinds of rest are told apart:

@@ -211,7 +211,7 @@ double rep_histogram_percentile(const struct rep_histogram *histogram, double sh
         const uint64_t low = rep_histogram_low(i);
         const uint64_t last = rep_histogram_low(i + 1) - 1;
         const double middle = ((double)low + (double)last) / 2;
-        /* Of the values in the last bucket only the greatest is known. */
+        /* Only the greatest of the values in the last bucket is known. */
         const double max = (double)histogram->max;
         return i == REP_HISTOGRAM_BUCKETS - 1 || middle > max ? max : middle;
     }

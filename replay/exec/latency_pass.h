@@ -89,7 +89,7 @@ struct rep_latency {
     uint64_t first, span; /* of all steps together: nanoseconds or ops */
     uint64_t cost_ticks;
 
-    /* Under way. */
+    /* Figures under way. */
     uint64_t *ticks;   /* by place in rep_plan.ops */
     uint8_t *class_of; /* by object id */
     uint32_t *next;    /* by part: scratch */

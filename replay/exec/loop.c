@@ -26,7 +26,7 @@ static void *posix_memalign_of(const struct rep_calls *calls, const struct wl_op
     return calls->posix_memalign(&object, alignment_of(op), op->size) == 0 ? object : NULL;
 }
 
-/* How many of an object's first bytes are known to have been written before its resize. */
+/* The number of an object's first bytes that are known to have been written before its resize. */
 static size_t touched_before(const struct wl_op *op, size_t step)
 {
     if ((op->align_log2 & (WL_OP_FRESH | REP_OP_SPARSE)) != 0)

@@ -182,7 +182,7 @@ static bool broken(const struct rep_check *check, struct rep_check_problem *ret_
     return false;
 }
 
-/* Before the allocator gets the object back: from then on it may be another thread's. */
+/* Takes the object out before the allocator gets the object back: from then on it may be another thread's. */
 static bool take_out(struct rep_check *check, const struct wl_op *op, struct rep_check_problem *ret_problem)
 {
     struct rep_checked *facts = &check->objects[op->id];
@@ -223,7 +223,7 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
     return other == 0;
 }
 
-/* After the call; former: the object that was resized, not live when there was none. */
+/* Takes the object in after the call; former: the object that was resized, not live when there was none. */
 static bool take_in(struct rep_check *check, const struct wl_op *op, uint64_t number,
                     const struct rep_checked *former, struct rep_check_problem *ret_problem)
 {

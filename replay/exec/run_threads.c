@@ -77,7 +77,7 @@ static bool begin_window(struct rep_exec *exec)
     return exec->status == FP_OK;
 }
 
-/* Where the parts of threads that end here, and of those that are born here, stand in the recorded order. */
+/* Notes where the parts of threads that end here, and of those that are born here, stand in the recorded order. */
 static void note_lives(struct rep_exec *exec)
 {
     const struct wl_window *window = &exec->now->window;

@@ -66,7 +66,7 @@ struct rep_exec_options {
     void *context;
 };
 
-/* What a run adds up to. */
+/* The totals of a run. */
 struct rep_exec_totals {
     uint64_t ops, untimed_ops;
     /* Timed windows only. The fields below count in them too, but for the digest and threads_started. */
@@ -94,7 +94,7 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options);
  *           window breaks a promise of the summary. */
 enum fp_status rep_exec_run(struct rep_exec *exec);
 
-/* rep_exec_where - for a signal handler: in which ops the calling thread is, by their numbers within the
+/* rep_exec_where - tell a signal handler in which ops the calling thread is, by their numbers within the
  * workload. A timed run is known as a whole only; a checking one to the op. False when it is in none. */
 bool rep_exec_where(uint64_t *ret_first, uint64_t *ret_last, uint32_t *ret_thread);
 

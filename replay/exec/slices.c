@@ -71,7 +71,7 @@ static enum fp_status rest_until(struct rep_slices *slices, uint64_t time_ns, st
     return FP_OK;
 }
 
-/* Behind the last window: what the program did not do until it ended took time, too. */
+/* Rests behind the last window: the time until the program ended counts, too. */
 static enum fp_status rest_at_the_end(struct rep_slices *slices, struct wl_window *ret_window)
 {
     const uint64_t end_ns = slices->summary->duration_ns;

@@ -1,4 +1,4 @@
-/* window_plan.c - from the one order of a window to parts that run side by side. */
+/* window_plan.c - a window's one order made into parts that run side by side. */
 #include "replay/exec/window_plan.h"
 
 #include <assert.h>
@@ -230,7 +230,7 @@ static void cut_part(struct rep_plan *plan, struct rep_part *part)
     part->segment_count = plan->segment_count - part->segment_first;
 }
 
-/* Why late posts cannot deadlock. A thread that stops, stops at a wait or at its part's end, and has then
+/* Late posts cannot deadlock. A thread that stops, stops at a wait or at its part's end, and has then
  * posted all that it executed, because a segment ends at each of these and posts what is due. Suppose that
  * all unfinished threads have stopped. Of the ops they stopped at, take the first in the window's order,
  * and the op it waits for: that one stands earlier in the order, so its thread did not stop before it,

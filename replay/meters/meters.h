@@ -1,4 +1,4 @@
-/* meters.h - what a run is measured by, besides its timed code.
+/* meters.h - the meters of a run, besides its timed code.
  *
  *   anonymous   resident memory that no file or shared mapping backs: resident less shared of
  *               /proc/self/statm
@@ -39,7 +39,7 @@ struct rep_meters {
     uint64_t user_ns, system_ns;
     uint64_t blocked_ns; /* of the timed runs: ticks.h */
 
-    /* Under way. */
+    /* Figures under way. */
     int statm_fd;
     uint64_t page_bytes;
     uint64_t shared_bytes_max;

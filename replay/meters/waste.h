@@ -1,4 +1,4 @@
-/* waste.h - where resident memory goes beyond what the program asked for, as far as the allocator tells.
+/* waste.h - resident memory beyond what the program asked for, as far as the allocator tells.
  *
  *   rounding   usable less requested bytes, summed over the live objects (malloc_usable_size)
  *   cached     free memory that the allocator counts as its own, resident or not: in thread caches, bins,

@@ -160,7 +160,7 @@ static const char *live_words(struct ending *ending, char *ret_words, size_t siz
     return ret_words;
 }
 
-/* Whether the machine can be the cause, where no limit is: not with several times what was asked for. */
+/* Tells whether the machine can be the cause if there is no limit: not with several times what was asked for. */
 static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t size)
 {
     const uint64_t available_kb = rep_proc_number("/proc/meminfo", "MemAvailable:", 0);

@@ -23,7 +23,7 @@ void rep_ending_init(const char *program, const char *workload, bool json);
 void rep_ending_limit(uint64_t bytes, bool refuses);
 void rep_ending_progress(uint64_t ops);
 
-/* rep_ending_failed - for rep_exec_options.fail. context is not used. */
+/* rep_ending_failed - end a run that failed, as rep_exec_options.fail. context is not used. */
 __attribute__((noreturn)) void rep_ending_failed(void *context, const struct rep_failure *failure);
 
 /* rep_ending_over_limit - the allocator had more than the limit before the first op: "mapped", "in memory". */

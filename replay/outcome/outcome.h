@@ -1,4 +1,4 @@
-/* outcome.h - what a run is told as: text for people, one JSON object for programs.
+/* outcome.h - the report of a run: text for people, one JSON object for programs.
  *
  * Made after the last measurement, because both need malloc. */
 #ifndef MALLAB_REPLAY_OUTCOME_OUTCOME_H
@@ -18,7 +18,7 @@
 #include "replay/proof/settings.h"
 #include "replay/system/run_limit.h"
 
-/* What became of the clock in a run. */
+/* The account of the clock in a run. */
 struct rep_account {
     bool recorded; /* the allocator was told recorded time */
     bool has_time; /* the workload has recorded time */

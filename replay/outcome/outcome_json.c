@@ -60,7 +60,7 @@ static void set_text(json_t *object, const char *key, const char *value)
 
 /* ---- figures that text and JSON share -------------------------------------------------------- */
 
-/* What other work took the processor for is no time of the allocator. Births and ends of threads count with the last window. */
+/* Time that other work had the processor is no time of the allocator. Births and ends of threads count with the last window. */
 static double batch_ns(const struct rep_outcome *outcome, uint64_t i)
 {
     const double ns = rep_clock_ns(outcome->exec->clock, outcome->meters->ticks[i]),
@@ -219,7 +219,7 @@ static json_t *check_json(struct rep_check *check)
                          : json_pack("{s:I}", "objects_verified", (json_int_t)atomic_load(&check->verified));
 }
 
-/* Of the bytes by which the peak exceeds the live bytes at the end: the share that was given back. */
+/* The share that was given back of the bytes by which the peak exceeds the live bytes at the end. */
 static json_t *given_back_json(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;
@@ -272,7 +272,7 @@ static uint64_t windows_a_piece(const struct rep_meters *meters)
     return meters->window_count / PIECES_MAX + (meters->window_count % PIECES_MAX != 0);
 }
 
-/* Of each piece: of times, which do not fall, its last. So a peak stays what it is. */
+/* The highest value of each piece: of times, which do not fall, the last. So a peak stays what it is. */
 static json_t *highest_of(const struct rep_meters *meters, const uint64_t *values)
 {
     const uint64_t piece = windows_a_piece(meters);

@@ -1,4 +1,4 @@
-/* allocator_proof.h - that the allocator which served the calls is the one that was asked for.
+/* allocator_proof.h - proof that the allocator which served the calls is the one that was asked for.
  *
  * Two things must agree: the library that the addresses of malloc and free lie in (dladdr, links resolved),
  * and a call that only this allocator answers. A run whose proof fails prints no figures. */

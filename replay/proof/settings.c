@@ -1,4 +1,4 @@
-/* settings.c - what was asked for, gathered; what was found, compared. */
+/* settings.c - settings that were asked for, gathered, and compared with those that were found. */
 #include "replay/proof/settings.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ bool rep_settings_add(struct rep_settings *settings, const char *name, size_t na
 
 /* ---- what another program of this environment prints, without malloc --------------------------- */
 
-/* In the child of vfork, which shares our memory: it writes to its variables and `variables` only. */
+/* Runs in the child of vfork, which shares our memory: it writes to its variables and `variables` only. */
 __attribute__((noreturn)) static void become(char **arguments, char *variable, int out)
 {
     static char *variables[VARIABLES_MAX];
@@ -148,7 +148,7 @@ bool rep_settings_expect(struct rep_settings *settings, const char *text)
            rep_settings_add(settings, text, (size_t)(sign - text), sign + 1, strlen(sign + 1));
 }
 
-/* Whether the library that malloc comes from has this symbol. */
+/* Tells whether the library that malloc comes from has this symbol. */
 static bool serves_malloc(const char *symbol)
 {
     const void *library = rep_library_of(symbol);

@@ -1,4 +1,4 @@
-/* settings.h - that the allocator runs with the settings that were asked for: each is read back from it.
+/* settings.h - proof that the allocator runs with the settings that were asked for: each is read back from it.
  *
  *   setting    a name and a value in the allocator's own words: "opt.narenas" = "1"
  *   asked      as the environment, or an expectation of the candidate's, says it
@@ -28,7 +28,7 @@ struct rep_setting {
     const char *from;                 /* who told: "mallctl", "mi_option_get", ...; "nobody" */
 };
 
-/* How many arenas there are: what malloc's threads share out among themselves. 0: the allocator has none, or does not tell. */
+/* The number of arenas, which malloc's threads share out among themselves. 0: the allocator has none, or does not tell. */
 struct rep_arenas {
     uint64_t most; /* that it would make */
     uint64_t made;

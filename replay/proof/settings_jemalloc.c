@@ -46,7 +46,7 @@ static bool is_text(const char *name)
     return false;
 }
 
-/* For some options jemalloc tells the value in force by another name than the value that was asked for. */
+/* jemalloc tells the value in force of some options by another name than the value that was asked for. */
 static const char *const IN_FORCE[][2] = {
     {"opt.narenas", "arenas.narenas"},
     {"opt.tcache", "thread.tcache.enabled"},

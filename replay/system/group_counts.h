@@ -1,4 +1,4 @@
-/* group_counts.h - what the kernel counts of the memory of a control group (cgroups(7)).
+/* group_counts.h - the kernel's counts of a control group's memory (cgroups(7)).
  *
  *   group     a directory of a cgroup file system whose memory controller is on
  *   version   of that file system: in 1 and 2 the same counts have other names
@@ -28,7 +28,7 @@ struct rep_group_counts {
  * group  path of its directory. */
 int rep_group_version(const char *group);
 
-/* rep_group_limit_name - of the file that holds the limit. version: 1 or 2. */
+/* rep_group_limit_name - the name of the file that holds the limit. version: 1 or 2. */
 const char *rep_group_limit_name(int version);
 
 /* rep_group_read - all counts. What a kernel does not tell is 0. Returns false when the usage cannot be read. */

@@ -49,7 +49,7 @@ static bool is_set(const char *text, const char *name)
     return text != NULL && strstr(text, name) != NULL;
 }
 
-/* As arena_get2 of malloc/malloc.c limits the arenas by the processors that are online (2.34 to 2.38 by those that may be used, as they
+/* Limits the arenas as arena_get2 of malloc/malloc.c does, by the processors that are online (2.34 to 2.38 by those that may be used, as they
  * were released). It first counts them when arena_test, 8, is passed, so one more is there by then. Empty where malloc is not
  * glibc's, or the user has set it. */
 static void limit_arenas(unsigned online, char *ret_entry, size_t size)

@@ -1,4 +1,4 @@
-/* served_processors.c - how many processors there are and on which a thread runs, in front of the C library's: processors.h says what is answered.
+/* served_processors.c - the number of processors and the one that a thread runs on, in front of the C library's: processors.h says what is answered.
  * In every replay program and nowhere else, as clock/served.c is. The harness asks the kernel (rep_processors). */
 #include <dlfcn.h>
 #include <errno.h>
@@ -68,7 +68,7 @@ __attribute__((constructor)) static void find_getcpu(void)
     memcpy(&getcpu_next, &found, sizeof getcpu_next);
 }
 
-/* Where threads ran is not recorded: each stays on one, the next thread on the next. */
+/* The processors of the recorded threads are not known: each stays on one, the next thread on the next. */
 int sched_getcpu(void)
 {
     static atomic_uint threads;

@@ -1,4 +1,4 @@
-/* cppcheck.h - what cppcheck's parser does not know by itself; scripts/lint includes it before each file. */
+/* cppcheck.h - facts that cppcheck's parser lacks; scripts/lint includes it before each file. */
 #ifndef MALLAB_SCRIPTS_CPPCHECK_H
 #define MALLAB_SCRIPTS_CPPCHECK_H
 

@@ -1,4 +1,4 @@
-/* older_glibc.h - what headers of glibc 2.31 lack; scripts/package puts it before every source of the recorder that is
+/* older_glibc.h - declarations that headers of glibc 2.31 lack; scripts/package puts it before every source of the recorder that is
  * built for it. Values are the kernel's, the same on all machines. */
 #ifndef MALLAB_SCRIPTS_LIB_OLDER_GLIBC_H
 #define MALLAB_SCRIPTS_LIB_OLDER_GLIBC_H
@@ -17,7 +17,7 @@ struct __ptrace_rseq_configuration {
     uint32_t rseq_abi_size, signature, flags, pad;
 };
 
-/* Of replay/, which is compiled for its description of the machine; nothing of the recorder calls it. */
+/* The recorder compiles replay/ for its description of the machine; nothing of the recorder calls this. */
 struct mallinfo2 {
     size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };

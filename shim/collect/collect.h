@@ -282,7 +282,7 @@ enum collect_request {
     COLLECT_REQUEST_COUNT,
 };
 
-/* Why nothing is recorded any more of a program that runs on. */
+/* The reasons for which nothing is recorded any more of a program that runs on. */
 enum collect_stop {
     STOP_NONE,
     STOP_DISK_FULL,  /* a footprint cannot be written: no room, a quota, a limit of file sizes */

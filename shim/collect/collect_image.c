@@ -362,7 +362,7 @@ struct collect_image *image_of_process(const struct collector *collector, uint32
     return NULL;
 }
 
-/* What the process tells in its slot goes with it; its epochs go on. */
+/* The process's words in its slot go with it; its epochs go on. */
 static void move_slot(struct seg_slot *to, const struct seg_slot *from)
 {
     const size_t told = offsetof(struct seg_slot, serial);

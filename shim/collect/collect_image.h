@@ -167,7 +167,7 @@ void drain_image(struct collector *collector, struct collect_image *image);
 
 /* ---- a chunk's records into a block, with the clock read for its stamps (collect_decode.c) ---- */
 
-/* Whose records stand at a word of a chunk. */
+/* The thread whose records stand at a word of a chunk. */
 struct decode_thread {
     uint32_t lane, thread_id;
 };

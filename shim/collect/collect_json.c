@@ -71,7 +71,7 @@ static void put_known(json_t *object, const char *key, uint64_t value)
         json_object_set_new(object, key, number(value));
 }
 
-/* What is known of the process as a whole; the series is in its footprint. */
+/* Writes the figures of the process as a whole; the series is in its footprint. */
 static void put_usage(json_t *object, const struct fp_usage *usage)
 {
     struct fp_usage copy = *usage;
@@ -115,7 +115,7 @@ static json_t *process(struct collector *collector, struct collect_image *image)
     return object;
 }
 
-/* Who is writing, and where: what a reader needs to find out whether that goes on (convert/recording/unfinished.c). */
+/* The collector that is writing, and its place: a reader needs them to find out whether that goes on (convert/recording/unfinished.c). */
 static json_t *collector_object(const struct collector *collector)
 {
     json_t *object = json_object();
@@ -320,7 +320,7 @@ static json_t *whole(struct collector *collector, bool final)
     return object;
 }
 
-/* In one piece: jansson would write each word and each comma by itself, with a system call for each. */
+/* Writes in one piece: jansson would write each word and each comma by itself, with a system call for each. */
 static bool dump(const json_t *object, int fd, size_t layout)
 {
     char *text = json_dumps(object, layout);
@@ -359,7 +359,7 @@ static bool write_anew(const struct collector *collector, const json_t *object)
     return close(fd) == 0 && written;
 }
 
-/* On a full disk, an answer to whoever asks how the recording stands: over the old text, in its own blocks, at once and
+/* Answers whoever asks how the recording stands on a full disk: over the old text, in its own blocks, at once and
  * never longer than those. A reader may meet half of it, finds it is no JSON, and looks again; as does one of a damaged
  * file if we are killed right there. */
 static bool write_over(const struct collector *collector, const json_t *object)

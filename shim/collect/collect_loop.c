@@ -37,7 +37,7 @@ static const int SIGNALS[COLLECT_REQUEST_COUNT] = {
     [COLLECT_RESUME] = SIGUSR2,
 };
 
-/* How often each was asked for; what was answered is in the collector. Several signals of one kind may come as one. */
+/* The number of times that each was asked for; the collector has the number of answers. Several signals of one kind may come as one. */
 static volatile sig_atomic_t calls[COLLECT_REQUEST_COUNT];
 static volatile sig_atomic_t wanted_paused;
 
@@ -65,7 +65,7 @@ void loop_take_signals(void)
 
 static uint32_t heard[COLLECT_REQUEST_COUNT]; /* of calls */
 
-/* Whether something was asked for: a signal may come just before a sleep. */
+/* Tells whether something was asked for: a signal may come just before a sleep. */
 static bool is_due(void)
 {
     for (unsigned request = 0; request < COLLECT_REQUEST_COUNT; request++)
@@ -85,7 +85,7 @@ static bool take_request(struct collector *collector, enum collect_request reque
     return true;
 }
 
-/* After it, what was recorded before it is written. */
+/* Cuts all streams: what was recorded before is written then. */
 static void cut_all(struct collector *collector)
 {
     const struct timespec heeded = {0, CUT_HEED_NS};
@@ -395,7 +395,7 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
     finish_all(collector);
 }
 
-/* What the loop remembers from round to round. */
+/* The memory of the loop from round to round. */
 struct pace {
     uint64_t looked_ns, seldom_ns,
         left_ns; /* CLOCK_MONOTONIC of the last look, rarer look, look for others */

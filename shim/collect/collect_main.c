@@ -73,7 +73,7 @@ static bool lock_directory(int directory_fd, bool wait)
     return true;
 }
 
-/* After the segment was published: others may join, and what waits in place_find goes on. */
+/* Shares the place after the segment was published: others may join, and what waits in place_find goes on. */
 static void place_share(const struct collector *collector)
 {
     (void)flock(collector->directory_fd, LOCK_SH); /* fails only where there are no locks */

@@ -305,7 +305,7 @@ bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
 
 /* ---- the machine ------------------------------------------------------------------------------------- */
 
-/* Of "QUOTA PERIOD" or "max PERIOD", of a group and those that it is in the least (cgroup v2). Changes the path. */
+/* The quota of "QUOTA PERIOD" or "max PERIOD", the least of a group and those that it is in (cgroup v2). Changes the path. */
 static uint64_t quota_milli(char *group)
 {
     char path[640], text[64];

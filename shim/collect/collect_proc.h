@@ -1,4 +1,4 @@
-/* collect_proc.h - what /proc tells of the recorded processes: their ids, whether they live, what they have mapped. */
+/* collect_proc.h - the recorded processes in /proc: their ids, whether they live, what they have mapped. */
 #ifndef MALLAB_SHIM_COLLECT_COLLECT_PROC_H
 #define MALLAB_SHIM_COLLECT_COLLECT_PROC_H
 
@@ -45,7 +45,7 @@ struct look_times {
     int wait_status; /* of a zombie, as wait(2) has it; 0 also where we may not know */
 };
 
-/* In bytes. */
+/* Memory of a process, in bytes. */
 struct look_memory {
     uint64_t peak, rss, anon, file, shared;
     unsigned affinity; /* processors that it may use; 0: not told */

@@ -28,7 +28,7 @@ static struct fp_reader *open_footprint(const struct collector *collector, const
     return fp_reader_open_at(collector->directory_fd, name, &error, &reader) == FP_OK ? reader : NULL;
 }
 
-/* Where each lane stands in the file. */
+/* Takes the place of each lane in the file. */
 static bool take_lanes(struct collect_image *image, const struct fp_reader_info *info)
 {
     for (size_t i = 0; i < info->block_count; i++) {
@@ -242,7 +242,7 @@ static void list_former(struct collector *collector)
     free(listing.items);
 }
 
-/* Whether a footprint does not even say whose it is: the collector was killed while it began the
+/* Tells whether a footprint does not even say whose it is: the collector was killed while it began the
  * file, before any slot named it. Its process' calls are all in the segment still. */
 static bool was_only_begun(const struct collector *collector, const char *name)
 {

@@ -163,7 +163,7 @@ static int create_nameless(const char *name, uint64_t bytes)
     return -1;
 }
 
-/* Where the kernel has no such seal (before Linux 5.1), the mode of 0600 keeps others from opening it for writing. */
+/* If the kernel has no such seal (before Linux 5.1), the mode of 0600 keeps others from opening it for writing. */
 static int open_for_reading(int fd)
 {
     char path[32];
@@ -339,7 +339,7 @@ bool segment_of_live_collector(int directory_fd, const char *directory, char *re
     return found;
 }
 
-/* Whether a recording still waits for what is in its dead collector's segment. */
+/* Tells whether a recording still waits for what is in its dead collector's segment. */
 static bool is_wanted(const struct seg_header *header, const char *name)
 {
     struct fp_segment_file file;

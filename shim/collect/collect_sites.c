@@ -80,7 +80,7 @@ static int by_number(const void *a, const void *b)
     return (one->site > other->site) - (one->site < other->site);
 }
 
-/* In order, each number once: of several, one. Nodes of a part before are told again where there are parts. */
+/* Writes nodes in order, each number once: of several, one. Nodes of a part before are told again where there are parts. */
 static enum fp_status write_nodes(struct collect_sites *sites, struct fp_writer *writer)
 {
     struct fp_site_entry *nodes = sites->nodes + sites->nodes_written;

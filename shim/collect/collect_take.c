@@ -137,7 +137,7 @@ void take_free(struct collect_segment *segment, uint32_t index)
     put_release(&segment->view.states[index], SEG_CHUNK_FREE);
 }
 
-/* Whether a slot is a process's of which there is no image yet, it came after
+/* Tells whether a slot is a process's of which there is no image yet, it came after
  * the last look at the slots, or there was no memory for it. Its chunks wait for the next round. */
 static bool waits_for_image(const struct collector *collector, const struct collect_segment *segment,
                             uint32_t slot)
@@ -162,7 +162,7 @@ static bool was_written(struct collect_image *image, const struct seg_chunk_head
     return note->rest == 0;
 }
 
-/* Whether a chunk that goes to a stream at that place is one that a process of ours would send. */
+/* Tells whether a chunk that goes to a stream at that place is one that a process of ours would send. */
 static bool is_next(const struct collector *collector, const struct collect_stream *stream, uint64_t sequence)
 {
     /* A stream has no more chunks than there are; of a recovered one it is not known where it stood. */
@@ -221,7 +221,7 @@ static bool take_chunk(struct collector *collector, struct collect_segment *segm
     return true;
 }
 
-/* Whether a chunk's state word is one that no process of ours writes, or whose process is gone without an image. */
+/* Tells whether a chunk's state word is one that no process of ours writes, or whose process is gone without an image. */
 static bool is_nobodys(const struct collector *collector, const struct collect_segment *segment,
                        uint64_t word)
 {
@@ -229,7 +229,7 @@ static bool is_nobodys(const struct collector *collector, const struct collect_s
     if (seg_chunk_state_of(word) > SEG_CHUNK_LEFT || seg_chunk_state_of(word) == SEG_CHUNK_FREE ||
         slot >= SEG_SLOT_COUNT)
         return true;
-    /* Who claims a chunk has attached before. */
+    /* A process that claims a chunk has attached before. */
     uint64_t state = get_acquire(&segment->view.slots[slot].state) & 0xffffffff;
     return collect_image_in(collector, segment, slot) == NULL && state != SEG_SLOT_ATTACHED &&
            state != SEG_SLOT_ATTACHING;
@@ -266,7 +266,7 @@ uint32_t take_scan(struct collector *collector)
     return taken;
 }
 
-/* Whether a thread of an image is gone for good. A process that could not be found under its own id has thread ids that mean
+/* Tells whether a thread of an image is gone for good. A process that could not be found under its own id has thread ids that mean
  * nothing here; of a thread of another user we are told that it is there. Signal 0 is none. */
 static bool thread_is_gone(const struct collect_image *image, uint32_t thread_id)
 {

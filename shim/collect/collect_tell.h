@@ -1,4 +1,4 @@
-/* collect_tell.h - what whoever started us is told while recording goes on: that it stops, and what is not recorded.
+/* collect_tell.h - messages to our starter while recording goes on: that it stops, and what is not recorded.
  *
  * Lines on the control descriptor (record/tree_watch.h): "stopped CAUSE NS", "resumed NS", "unrecorded INDEX PID
  * NAME\tWHY", "seen"; and the same in recording.json. Programs that are not recorded tell it themselves, or `mallab record` does, by a
@@ -51,7 +51,7 @@ void reserve_renew(struct collector *collector);
 void reserve_for_images(struct collector *collector);
 void reserve_release(struct collector *collector);
 
-/* reserve_block_chunks - of how many chunks a block is to be: fewer where the disk is nearly full, so that what is left of
+/* reserve_block_chunks - the number of chunks in a block: fewer where the disk is nearly full, so that what is left of
  * it is used. */
 uint32_t reserve_block_chunks(const struct collector *collector);
 

@@ -15,13 +15,13 @@
 #define CPUS_MOST     8192u
 #define TICK_NS       10000000u
 
-/* What is kept of an image while it runs. */
+/* The looks that are kept of an image while it runs. */
 struct collect_looks {
     uint64_t start_ticks;
     uint64_t next_ns, step_ns; /* CLOCK_MONOTONIC of the next look */
     uint64_t file_most, shared_most;
     uint64_t cpu_looked_ns, memory_looked_ns; /* since recording began; 0: never */
-    /* What the process had used when the image began. */
+    /* The process's usage when the image began. */
     uint64_t base_user_ns, base_system_ns, base_minor, base_major;
     bool has_base;
 };
@@ -49,7 +49,7 @@ static uint64_t cpu_most_us(const struct collector *collector)
     return collect_elapsed_ns(collector) / 1000 * CPUS_MOST;
 }
 
-/* Likewise its processor time, of which the image has what is above the base. Returns ns. */
+/* The process's processor time, of which the image has what is above the base. Returns ns. */
 static uint64_t told_ns(const struct collector *collector, uint64_t told_us, uint64_t base_ns)
 {
     return base_ns +
@@ -62,7 +62,7 @@ static void raise_to(uint64_t *known, uint64_t value)
         *known = at_most(value, INT64_MAX);
 }
 
-/* Of the recorder's shared memory a process has mapped what it touched, and no more than is in use. */
+/* The recorder's part of a process's shared memory: what it touched, and no more than is in use. */
 static uint64_t recorder_part(const struct collect_segment *segment, uint64_t shared)
 {
     return at_most(shared,
@@ -99,7 +99,7 @@ static void take_memory(const struct collect_segment *segment, struct fp_usage *
     usage->rss_anon_end_bytes = at_most(memory->anon, INT64_MAX);
     raise_to(&usage->rss_peak_bytes, less(memory->peak, ours));
     raise_to(&usage->rss_anon_peak_bytes, memory->anon);
-    /* What was neither a file's nor shared at the peak; where the kernel tells those two. */
+    /* The rest at the peak was neither a file's nor shared; the kernel may not tell those two. */
     if (memory->anon + memory->file > 0)
         raise_to(&usage->rss_anon_peak_bytes, less(memory->peak, looks->file_most + looks->shared_most));
     take_affinity(&usage->machine, memory);
@@ -149,7 +149,7 @@ static const struct collect_image *former_of(const struct collector *collector,
     return NULL;
 }
 
-/* What the process had used when the image began: an exec changes none of it. The former image has told it; else it is what
+/* Finds the process's usage when the image began: an exec changes none of it. The former image has told it; else it is what
  * stood there at its own first call, which leaves out what the loader did. A fork's child has used nothing. */
 static void find_base(struct collector *collector, struct collect_image *image, struct seg_usage *begin)
 {
@@ -171,7 +171,7 @@ static void find_base(struct collector *collector, struct collect_image *image, 
     looks->has_base = true;
 }
 
-/* What runs has run for its processor time at least before its first call. A fork's child may make that call long after it began:
+/* A process has run for its processor time at least before its first call. A fork's child may make that call long after it began:
  * there the kernel's tick tells more. */
 static uint64_t begin_of(const struct collector *collector, const struct collect_image *image,
                          const struct seg_usage *begin)
@@ -265,7 +265,7 @@ void usage_look(struct collector *collector, uint64_t now_ns)
 
 /* ---- end ---------------------------------------------------------------------------------------------------- */
 
-/* What the process told before it ended. Torn, where two threads told it at once: figures all the same. */
+/* Takes the usage that the process told before it ended. Torn, where two threads told it at once: figures all the same. */
 static bool take_told(struct collector *collector, struct collect_image *image, enum seg_usage_end end)
 {
     const struct seg_slot *slot = collect_slot(image);

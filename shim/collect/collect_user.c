@@ -21,7 +21,7 @@ static struct collect_segment *segment_of(struct collector *collector, uint32_t 
     return NULL;
 }
 
-/* By the kernel's word: it, or one that it descends from, is recorded, or is the command. */
+/* Tells by the kernel's word whether a process, or one that it descends from, is recorded, or is the command. */
 static bool is_of_tree(const struct collector *collector, uint32_t pid)
 {
     struct look_times times = {0};
@@ -105,7 +105,7 @@ void user_answer(struct collector *collector, const struct seg_ask *ask, const s
     (void)close(fds[1]); /* the process has its own; or there is none */
 }
 
-/* Of what was in pages that vanished nobody knows: it is one call, and the processes are recorded no further. */
+/* Nobody knows what was in pages that vanished: it counts as one call, and the processes are recorded no further. */
 void user_give_up_spoiled(struct collector *collector)
 {
     struct collect_image *image;

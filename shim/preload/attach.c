@@ -116,7 +116,7 @@ static __thread uint32_t fork_number
 
 bool attach_count_for_parent(uint64_t calls)
 {
-    /* Where the parent has ended, its slot may be another's: a serial is never used twice. */
+    /* If the parent has ended, its slot may be another's: a serial is never used twice. */
     if (!nameless || parent_slot == NULL || parent_slot->serial != my_serial)
         return false;
     add_relaxed(&parent_slot->lost[FP_LOSS_CONFINED], calls);
@@ -198,7 +198,7 @@ static bool stays_open(struct seg_header *segment)
     return atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN;
 }
 
-/* Whether a claim stands, or the recording has ended meanwhile. */
+/* Tells whether a claim stands, or the recording has ended meanwhile. */
 static bool claim_stands(struct seg_header *segment, struct seg_slot *slot)
 {
     /* Either we see `closing`, or the collector, which sets it before its last look, sees our claim. */
@@ -312,7 +312,7 @@ static enum taking take_slot(void)
     return TAKING_DONE;
 }
 
-/* Under `mallab record` to the recording: stderr is the program's. */
+/* Complains to the recording under `mallab record`: stderr is the program's. */
 void attach_complain(const char *reason)
 {
 #if defined(MALLAB_SHIM_LATE)
@@ -364,7 +364,7 @@ static void find_program(void)
     text_called_name(program, sizeof program, called, executable);
 }
 
-/* Whether --only wants this program, by the name that it was called by or the file's. */
+/* Tells whether --only wants this program, by the name that it was called by or the file's. */
 static bool is_asked_for(void)
 {
     const char *only = text_given("MALLAB_ONLY");

@@ -313,7 +313,7 @@ static bool map_at(const struct opened *opened, uintptr_t at, const struct seg_v
     return mapped;
 }
 
-/* At a multiple of the chunk size, so that cursors carry their place in the chunk. */
+/* Maps at a multiple of the chunk size, so that cursors carry their place in the chunk. */
 static bool map_aligned(const struct opened *opened, struct seg_view *view)
 {
     const size_t mask = SEG_CHUNK_BYTES - 1, size = view->bytes;
@@ -354,7 +354,7 @@ static long open_soon(const char *path, int flags)
     return fd;
 }
 
-/* What the collector gave for our user. */
+/* Takes the descriptors that the collector gave for our user. */
 static struct opened take_given(const int *fds)
 {
     struct opened opened = {.fd = fds[1], .told_fd = fds[0]};

@@ -1,4 +1,4 @@
-/* confine.c - what a confined process does without: system calls, and the clock.
+/* confine.c - a confined process, which does without system calls and the clock.
  *
  * Laws of this file: those of shim.h; after confine_begin no system call. */
 #include "shim/preload/confine.h"

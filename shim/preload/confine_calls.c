@@ -147,7 +147,7 @@ static long find_next(long number, long a, long b, long c, long d, long e, long 
     return ((syscall_type)(uintptr_t)found)(number, a, b, c, d, e, f);
 }
 
-/* Before main, so that a call in a vfork's child, or one that is about to be confined, does not look it up. */
+/* Looks it up before main, so that a call in a vfork's child, or one that is about to be confined, does not look it up. */
 __attribute__((constructor)) static void find_early(void)
 {
     (void)next_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0); /* any call does */

@@ -41,7 +41,7 @@ static struct {
     void *(*dlmopen)(Lmid_t, const char *, int);
 } next;
 
-/* What a program's environment needs for us to be in it, kept before ours may be cleared. */
+/* The variables that a program's environment needs for us to be in it, kept before ours may be cleared. */
 static struct {
     const char *library;  /* our path */
     const char *mark;     /* whoever has this one has inherited the others */
@@ -387,12 +387,12 @@ static cold_path void tell_passing(const char *path, const char *why)
         tell(text_base_name(path), why, false);
 }
 
-/* By another thread, or it was when this process was forked: then it is waited for in vain. */
+/* The most rests while another thread has the lock; if it had it when this process was forked, we wait in vain. */
 #define RESTS 10000u
 static _Atomic uint32_t defined;
 enum { DEFINED_NOT_YET, DEFINED_UNDER_WAY, DEFINED_OURS, DEFINED_THEIRS };
 
-/* What is opened so finds libc's definitions before ours: those lead to us from now on, as dlsym(3) says it, too. Where another
+/* A library that is opened so finds libc's definitions before ours: those lead to us from now on, as dlsym(3) says it, too. Where another
  * allocator stands behind us, its calls are not that one's: they go on past us both. */
 static cold_path void define_ours(const char *path)
 {
@@ -416,7 +416,7 @@ static cold_path void define_ours(const char *path)
     errno = saved;
 }
 
-/* What brings an allocator of its own has found that one. */
+/* A library that brings an allocator of its own has found that one. */
 __attribute__((destructor)) static void tell_other_allocator(void)
 {
     const char *other = get_acquire(&defined) == DEFINED_OURS ? slots_other_malloc() : NULL;

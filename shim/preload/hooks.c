@@ -50,7 +50,7 @@ static __attribute__((noinline)) void *malloc_slow(size_t size, const void *call
     return address;
 }
 
-/* Out of line, and returning the address, so that malloc keeps two registers over its call and not four. */
+/* Stands out of line, and returns the address, so that malloc keeps two registers over its call and not four. */
 static __attribute__((noinline)) void *malloc_finish(struct lane *lane, void *address, size_t size)
 {
     lane = lane_record_slow(lane, FP_CALL_MALLOC, (uintptr_t)address, size, 0);
@@ -262,7 +262,7 @@ int posix_memalign(void **ret_address, size_t alignment, size_t size)
     return error;
 }
 
-/* Where the allocator lacks a rarer form, the one that every allocator has serves it. */
+/* If the allocator lacks a rarer form, the one that every allocator has serves it. */
 static void *by_posix_memalign(size_t alignment, size_t size)
 {
     void *address = NULL;

@@ -95,7 +95,7 @@ static void *serve_without_next(size_t alignment, size_t size, bool nothrow)
 }
 
 #define CALLER TURN_CALLER
-/* Where a frame register would stand; but without one, which walks of the stack would have to follow. */
+/* The place where a frame register would stand; but without one, which walks of the stack would have to follow. */
 #define FRAME ((char *)__builtin_dwarf_cfa() - 2 * sizeof(void *))
 
 #define DEFINE_NEW(name, call, parameters, arguments, alignment, nothrow, type)                              \

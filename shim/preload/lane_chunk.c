@@ -177,7 +177,7 @@ void patience_give_up(uint64_t heartbeat)
         add_relaxed(&shim_process->silences, 1);
 }
 
-/* In another pid namespace the collector's number is nobody's, or somebody else's. */
+/* The collector's number is nobody's, or somebody else's, in another pid namespace. */
 static bool is_silent_for_too_long(uint64_t heartbeat)
 {
     const uint64_t now = raw_now_ns();

@@ -79,7 +79,7 @@ static void leave_seldom(struct lane *lane)
     lane_set_groups(lane, (alone ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1);
 }
 
-/* Whether the next record, which is to have this epoch, is to have a stamp of its own. */
+/* Tells whether the next record, which is to have this epoch, is to have a stamp of its own. */
 static bool owes_stamp(struct lane *lane, uint64_t epoch)
 {
     const uint64_t least = shim_segment.fixed.seldom_ticks;
@@ -95,7 +95,7 @@ static bool owes_stamp(struct lane *lane, uint64_t epoch)
     return false;
 }
 
-/* Where the present group ends: of a lane that calls seldom too, whose group_mask says another thing. */
+/* The end of the present group, also in a lane that calls seldom, whose group_mask says another thing. */
 static uintptr_t end_mask(const struct lane *lane)
 {
     return lane->seldom ? LANE_GROUP_MANY - 1 : lane->group_mask;
@@ -288,7 +288,7 @@ void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_
     struct fp_site_predictor *predictor = lane->sample.mean == 0 ? &lane->sites->predictor : NULL;
     const uint32_t words = code_of(call, address, size, extra) != 0 ? 1 : words_of_long(call, size, extra);
     uint32_t none = 0, *guess = predictor != NULL ? fp_site_guess(predictor, size) : &none;
-    /* With a new chunk the predictor begins anew; then there is room for the site, too. */
+    /* A new chunk: the predictor begins anew; then there is room for the site, too. */
     if (!make_room(lane, call, words + (*guess == site ? 0 : SITE_WORDS)))
         return;
     if (predictor != NULL)

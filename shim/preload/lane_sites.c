@@ -18,7 +18,7 @@
 #define MAIN_STACK_MOST                                                                                      \
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
 
-/* Of the first lane: compilers have thousands of stacks, and one thread. */
+/* The most entries of the first lane: compilers have thousands of stacks, and one thread. */
 #define FIRST_SEEN_MOST  (1u << 15)
 #define FIRST_INDEX_BITS 16u
 
@@ -35,10 +35,10 @@ static modules_find find_object;
 static uintptr_t main_stack; /* above all frames of the program's first thread; 0: not known */
 static bool looked;
 
-/* Whether the kernel tells what memory can be read, as sites_begin found; likewise. */
+/* Tells whether the kernel tells what memory can be read, as sites_begin found; likewise. */
 static bool tells_readable;
 
-/* Of this thread, and of the child that it forks. Empty: not known, or the first thread's. */
+/* The stack of this thread, and of the child that it forks. Empty: not known, or the first thread's. */
 static __thread struct {
     uintptr_t low, high;
 } thread_stack __attribute__((tls_model("initial-exec")));
@@ -185,7 +185,7 @@ static void tell_module(struct lane *lane, const struct modules *modules, const 
     }
 }
 
-/* What a frame is found by under its caller's: 0 where it is no part of the program's stack. Those are frames of our own, the
+/* The key by which a frame is found under its caller's: 0 where it is no part of the program's stack. Those are frames of our own, the
  * hooks on top and an operator's within it. */
 static inline uint64_t key_of(const struct modules *modules, uint64_t address)
 {
@@ -283,7 +283,7 @@ static bool is_sampled(struct lane *lane, unsigned call, uint64_t size, uint64_t
     return sample_takes(&lane->sample, (uintptr_t)lane->cursor, bytes);
 }
 
-/* Of a call that allocates. */
+/* Records a call that allocates. */
 static __attribute__((noinline)) void put_allocation(struct lane *lane, unsigned call, uintptr_t address,
                                                      uint64_t size, uint64_t extra)
 {
@@ -316,13 +316,13 @@ SHIM_EXPORT int dlclose(void *handle);
 
 static int (*next_dlclose)(void *);
 
-/* Before main: by then nothing has been turned to us (slots.h). */
+/* Runs before main: by then nothing has been turned to us (slots.h). */
 __attribute__((constructor)) static void find_dlclose(void)
 {
     *(void **)&next_dlclose = dlsym(RTLD_NEXT, "dlclose");
 }
 
-/* What the loader itself closes is noticed with the next chunk. */
+/* A library that the loader itself closes is noticed with the next chunk. */
 int dlclose(void *handle)
 {
     if (unlikely(next_dlclose == NULL))

@@ -16,7 +16,7 @@
 #define LANE_SEEN_MOST  208u
 #define LANE_INDEX_BITS 10u
 
-/* In memory that a fork wipes, as the lane itself: 63 KiB, of which comes into use what the thread's stacks need. */
+/* Stacks in memory that a fork wipes, as the lane itself: 63 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
     struct sites_process *process;
     struct fp_site_predictor predictor;

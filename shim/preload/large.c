@@ -79,7 +79,7 @@ static void mark_page(uintptr_t address, bool made)
         atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
 }
 
-/* Of the counts, which miss none: whether the table is worth a look. */
+/* Tells by the counts, which miss none, whether the table is worth a look. */
 static bool may_be_there(uintptr_t address)
 {
     return get_relaxed(&counts[(address >> 12) % LARGE_BITS]) != 0;
@@ -177,7 +177,7 @@ static bool is_middling(const struct object *object)
     return object->bytes < FP_LARGE_BYTES;
 }
 
-/* Of several threads that take an object out, or push it out, one does. */
+/* One of several threads that take an object out, or push it out, does so. */
 static bool leaves(struct entry *entry, uintptr_t address)
 {
     return swap_relaxed(&entry->address, &address, 0);
@@ -239,7 +239,7 @@ static uint32_t to_share(uint64_t resident, uint64_t looked)
     return share == FP_SHARE_WHOLE && resident < looked ? FP_SHARE_WHOLE - 1 : share;
 }
 
-/* How many pages the program used, of what is there now and what was there before. Programs write from the start: up to the
+/* The number of pages that the program used, from what is there now and what was there before. Programs write from the start: up to the
  * last page that is new. Returns false when nothing is new that would tell; then it is all that is there. */
 static bool used_of(uint64_t before, uint64_t now, uint64_t edges, uint64_t *ret_used)
 {
@@ -295,7 +295,7 @@ static void see(uint64_t size, uint32_t share, bool mean)
     put_relaxed(seen_of(size), size << 13 | (unsigned)kept);
 }
 
-/* How many pages of the view were used, of those that are in memory now. False: it is not known. */
+/* The number of pages of the view that were used, of those that are in memory now. False: it is not known. */
 static bool pages_used(uintptr_t address, const struct object *object, uint64_t now, uint64_t *ret_used)
 {
     const uint64_t changed = changed_of(address, object, now & object->before);
@@ -312,7 +312,7 @@ static bool share_in_memory(uintptr_t address, const struct object *object, uint
     return told;
 }
 
-/* From calloc: of what is in memory as much as has anything in it, in the view. */
+/* Shares an object from calloc: of what is in memory as much as has anything in it, in the view. */
 static bool share_written(uintptr_t address, const struct object *object, uint32_t *ret_share)
 {
     uint64_t now, written;
@@ -380,7 +380,7 @@ static bool share_of(uintptr_t address, const struct object *object, bool bounde
 
 /* ---- objects come and go ---------------------------------------------------------------------------------- */
 
-/* What is there, and what stands there, before the program writes. */
+/* Looks at what is there, and its content, before the program writes. */
 static void look_before(uintptr_t address, struct object *object)
 {
     const uint64_t begin = lane_clock();
@@ -399,7 +399,7 @@ static void look_before(uintptr_t address, struct object *object)
     rest_after(object, begin);
 }
 
-/* Whether it is the first one of its size, by pages, and from calloc or not. */
+/* Tells whether the object is the first one of its size, by pages, and from calloc or not. */
 static bool is_first(const struct object *object)
 {
     static _Atomic uint64_t known;
@@ -460,7 +460,7 @@ bool large_take(const void *address, uint32_t *ret_share)
     return told;
 }
 
-/* At the end looks cannot rest, so only some are thorough. */
+/* Looks at the end cannot rest, so only some are thorough. */
 static struct object as_told_at_the_end(uintptr_t address, struct object object)
 {
     static _Atomic uint32_t told;

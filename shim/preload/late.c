@@ -29,7 +29,7 @@ struct late_report mallab_late_report;
 static char environment_text[LATE_REQUEST_MOST + 32];
 static char *environment[2];
 
-/* Before the other constructors of this library: nothing is recorded until somebody asks for it. */
+/* Runs before the other constructors of this library: nothing is recorded until somebody asks for it. */
 __attribute__((constructor(101))) static void begin_idle(void)
 {
     const int saved = errno;

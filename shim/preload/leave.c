@@ -19,7 +19,7 @@ enum jump { JUMPS(NUMBER) JUMP_COUNT };
 static const char *const NAMES[JUMP_COUNT] = {JUMPS(NAME)};
 static jump_type next[JUMP_COUNT];
 
-/* Before main: dlsym is nothing for a signal handler. */
+/* Runs before main: dlsym is nothing for a signal handler. */
 __attribute__((constructor)) static void resolve(void)
 {
     for (unsigned i = 0; i < JUMP_COUNT; i++)
@@ -39,7 +39,7 @@ static __attribute__((noreturn)) void jump(enum jump which, void *environment, i
     __builtin_unreachable();
 }
 
-/* Under other names for the compiler, which knows what these do. */
+/* Defines jumps under other names for the compiler, which knows what these do. */
 #define DEFINE_JUMP(name)                                                                                    \
     SHIM_EXPORT __attribute__((noreturn)) void shim_##name(void *environment, int value) __asm__(#name);     \
     void shim_##name(void *environment, int value)                                                           \

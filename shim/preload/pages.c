@@ -65,7 +65,7 @@ uint64_t pages_viewed(uintptr_t address, uint64_t bytes)
     return count < PAGES_VIEW ? count : PAGES_VIEW;
 }
 
-/* Where a page of the view begins; of the first one the object may have a part only. */
+/* The begin of a page of the view; of the first one the object may have a part only. */
 static uintptr_t page_at(uintptr_t address, uint64_t bytes, uint64_t number)
 {
     const uint64_t count = pages_of(address, bytes);
@@ -81,7 +81,7 @@ uint64_t pages_edges(uintptr_t address, uint64_t bytes)
 
 /* ---- in memory ------------------------------------------------------------------------------------------------- */
 
-/* At most PAGES_A_CALL. */
+/* Asks for PAGES_A_CALL pages at most. */
 static bool ask(uintptr_t first, uint64_t count, unsigned char *ret_pages)
 {
     const bool told = begin_look() && raw_call(SYS_mincore, (long)first, (long)(count * page_bytes),
@@ -162,7 +162,7 @@ static uint32_t sum_of(const uint64_t *words, uint64_t count)
     return any == 0 ? 0 : (uint32_t)(sum >> 32 ^ sum) | 1;
 }
 
-/* What an object has of a page of its view. */
+/* The part of a page of its view that an object has. */
 static struct iovec part_of(uintptr_t address, uint64_t bytes, uint64_t number)
 {
     const uintptr_t begin = page_at(address, bytes, number);

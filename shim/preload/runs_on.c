@@ -33,7 +33,7 @@ static const struct link_map *in_front(const struct link_map *ours)
     return front;
 }
 
-/* Whether libstdc++ is loaded; object: any that is. */
+/* Tells whether libstdc++ is loaded; object: any that is. */
 static bool has_cxx_library(const struct link_map *object)
 {
     while (object->l_next != NULL)
@@ -208,7 +208,7 @@ void runs_on_ask(void)
     errno = saved;
 }
 
-/* Before main, and behind the attaching: a version may be asked for only where no call of the allocator is under way. */
+/* Runs before main, and behind the attaching: a version may be asked for only where no call of the allocator is under way. */
 __attribute__((constructor)) static void runs_on_find(void)
 {
     struct lane *lane;

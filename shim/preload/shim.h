@@ -1,4 +1,4 @@
-/* shim.h - what every file of the preloaded library has: the segment, the process, and the laws.
+/* shim.h - the common part of the preloaded library's files: the segment, the process, and the laws.
  *
  * Everything here may run inside malloc, before libc's constructors, in signal handlers and in forked children
  * of threaded parents: no malloc, no stdio, no lock that a fork could leave held, errno restored. */

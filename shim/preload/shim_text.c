@@ -137,7 +137,7 @@ static char **environment_from_proc(void)
     return vector;
 }
 
-/* Of a library that is loaded late: what it was told, and nothing of the program's. */
+/* The environment of a library that is loaded late: what it was told, and nothing of the program's. */
 static char *late_none[1];
 static char **late_environment = late_none;
 

@@ -220,7 +220,7 @@ static uintptr_t take_hex(const char **text)
     }
 }
 
-/* How a page is mapped; -1: that is not known. */
+/* The protection of a page; -1: that is not known. */
 static int protection_of(const char *mappings, uintptr_t page)
 {
     for (const char *line = mappings; line != NULL && *line != '\0'; line++) {
@@ -310,7 +310,7 @@ static void note_stub(const struct module *module, unsigned type, const ElfW(Sym
         row->stub = module->base + symbol->st_value;
 }
 
-/* Of one that holds neither theirs nor ours: not where it leads into its module's own linkage table, since it will be bound to ours,
+/* Tells whether a slot that holds neither theirs nor ours leads elsewhere: not where it leads into its module's own linkage table, since it will be bound to ours,
  * nor to the one stub that leads through a slot of the program's own. */
 static bool leads_elsewhere(const struct module *module, unsigned type, const ElfW(Sym) * symbol,
                             uintptr_t value)

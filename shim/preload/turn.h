@@ -1,4 +1,4 @@
-/* turn.h - what a hook has to do before it forwards: the ways that are not the fast one, decided in one place.
+/* turn.h - the steps of a hook before it forwards: the ways that are not the fast one, decided in one place.
  *
  *   TURN_RECORD   the lane's gate is at GATE_FORWARD (joined with GATE_AS where an operator is under way);
  *                 forward, then finish with turn_allocated or turn_done

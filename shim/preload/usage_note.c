@@ -1,4 +1,4 @@
-/* usage_note.c - what a process used, told by itself: where it ends, nobody else can look in time.
+/* usage_note.c - a process's usage, told by itself: where it ends, nobody else can look in time.
  *
  * A process that a signal ends, or that calls the kernel past libc, tells nothing: of that the collector has its own looks
  * (collect_usage.c), and they are older.
@@ -84,7 +84,7 @@ __attribute__((destructor)) static void note_exit(void)
 
 static void (*next[2])(int);
 
-/* Before main: dlsym is nothing for a signal handler. */
+/* Runs before main: dlsym is nothing for a signal handler. */
 __attribute__((constructor)) static void resolve(void)
 {
     *(void **)&next[0] = dlsym(RTLD_NEXT, "_exit");
@@ -100,7 +100,7 @@ static __attribute__((noreturn)) void leave(unsigned which, int code)
         (void)raw_call(SYS_exit_group, code, 0, 0, 0, 0, 0);
 }
 
-/* Under other names for the compiler, which knows what these do. */
+/* Defines exits under other names for the compiler, which knows what these do. */
 SHIM_EXPORT __attribute__((noreturn)) void shim_exit_now(int code) __asm__("_exit");
 SHIM_EXPORT __attribute__((noreturn)) void shim_exit_standard(int code) __asm__("_Exit");
 

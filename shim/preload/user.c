@@ -39,7 +39,7 @@ static bool is_another(void)
     return ids[0] != owner && ids[1] != owner && ids[2] != owner;
 }
 
-/* From here on other threads' records go the slow way; those whose stores are under way are waited for. A store of theirs that read the
+/* Keeps others out: from here on other threads' records go the slow way; those whose stores are under way are waited for. A store of theirs that read the
  * former epoch is behind a gate that we see, behind the barrier. */
 static void keep_others_out(struct shim_process *process)
 {
@@ -51,7 +51,7 @@ static void keep_others_out(struct shim_process *process)
         (void)raw_futex_wait(&process->generation, get_relaxed(&process->generation), REST_NS);
 }
 
-/* What is missing is counted in the former memory: where nobody answers, no note arrives either. Of a recording that has ended nothing is.
+/* Missing calls are counted in the former memory: where nobody answers, no note arrives either. Of a recording that has ended nothing is.
  * Returns whether another memory is mapped: our user's, or one where nothing is recorded. */
 static bool move(struct shim_process *process, bool has_slot)
 {
@@ -90,7 +90,7 @@ static void change(struct shim_process *process, bool has_slot)
     (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
-/* In a child that shares its parent's memory, which has another process id, nothing changes. */
+/* Nothing changes in a child that shares its parent's memory, which has another process id. */
 void user_check(bool attaches)
 {
     struct shim_process *process = shim_process;
@@ -153,7 +153,7 @@ DEFINE_CALL(setuid, (uid_t user), (user))
 DEFINE_CALL(setreuid, (uid_t real, uid_t effective), (real, effective))
 DEFINE_CALL(setresuid, (uid_t real, uid_t effective, uid_t kept), (real, effective, kept))
 
-/* Before main: dlsym is nothing for a child of vfork, or of a process with threads. */
+/* Runs before main: dlsym is nothing for a child of vfork, or of a process with threads. */
 __attribute__((constructor)) static void resolve(void)
 {
     if (next_setresuid != NULL)

@@ -1,4 +1,4 @@
-/* late_report.h - what the library that was loaded into a running program tells whoever attached it (record/attach), who reads
+/* late_report.h - the report of a library that was loaded into a running program to the one that attached it (record/attach), who reads
  * it in the program's memory, by the library's symbol LATE_REPORT_NAME.
  *
  * The program can write anything into it: the reader takes no address and no length from it, and ends each text itself. */

@@ -185,7 +185,7 @@ enum seg_slot_state {
     SEG_SLOT_ENDED = 3, /* the collector has taken it out of use, records not yet drained */
 };
 
-/* What a process tells of itself, by getrusage(2) and /proc/self/status. Since it began: an exec changes nothing but the
+/* A process's usage as it tells it, by getrusage(2) and /proc/self/status. Since it began: an exec changes nothing but the
  * memory's figures. 0: not known, where a process cannot have used nothing. */
 struct seg_usage {
     uint64_t at_ns; /* CLOCK_MONOTONIC */
@@ -199,7 +199,7 @@ enum seg_usage_end {
     SEG_USAGE_EXEC = 2, /* of this image nothing comes any more; NONE again where it failed */
 };
 
-/* Which allocator is under the program. */
+/* The allocator under the program. */
 struct seg_allocator {
     _Atomic uint32_t how; /* enum fp_runs_on; stored last, release */
     uint32_t in_front;    /* not 0: it is asked before us, and we see no call that it does not pass on */

@@ -1,4 +1,4 @@
-/* cfi.h - how the frame of a function is left at an instruction, read from its module's .eh_frame.
+/* cfi.h - the way out of a function's frame at an instruction, read from its module's .eh_frame.
  *
  *   module    an ELF file as the loader mapped it; of its memory only the segment that holds .eh_frame_hdr is read
  *   rule      in 31 bits, so that with a part of the address it makes one word of the cache (modules.h): where the caller's

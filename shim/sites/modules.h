@@ -21,7 +21,7 @@
 #define RULES_BITS    15u
 #define SITE_KEY_BITS (CODE_BITS - CODE_LOW_BITS)
 
-/* Of _dl_find_object(3), which older headers do not have. */
+/* The result of _dl_find_object(3), which older headers do not have. */
 struct modules_found {
     unsigned long long flags;
     void *start, *end;

@@ -25,7 +25,7 @@ struct node {
     uint32_t path; /* nodes_path of it and of all its callers */
 };
 
-/* Of tables of 2^12, 2^15, 2^18 and 2^21 places new nodes join the first that is not half full: few nodes touch few pages. */
+/* New nodes join the first of the tables of 2^12, 2^15, 2^18 and 2^21 places that is not half full: few nodes touch few pages. */
 #define NODES_TABLE_BITS(table)  (12u + 3u * (table))
 #define NODES_TABLE_BEGIN(table) ((table) == 0 ? 0u : (1u << 12) * (((1u << 3u * (table)) - 1) / 7))
 #define NODES_PLACES             NODES_TABLE_BEGIN(NODES_TABLES)
@@ -33,7 +33,7 @@ struct node {
 struct nodes {
     _Atomic uint32_t count; /* given out, above FP_SITE_FIRST */
     struct node items[NODES_MOST];
-    /* By hash, open addressing within a table: the number, and above it some of the hash, so that few others' are looked at.
+    /* Places by hash, open addressing within a table: the number, and above it some of the hash, so that few others' are looked at.
      * 0: none. */
     _Atomic uint32_t places[NODES_PLACES];
 };
@@ -52,7 +52,7 @@ static inline bool nodes_number(struct nodes *nodes, uint32_t parent, uint32_t *
     return true;
 }
 
-/* nodes_path - of a node with such a key, below one with the path `outer`. */
+/* nodes_path - the path of a node with such a key, below one with the path `outer`. */
 static inline uint32_t nodes_path(uint32_t outer, uint64_t key)
 {
     return (uint32_t)(((uint64_t)outer << 31 ^ outer ^ key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);

@@ -1,4 +1,4 @@
-/* processor.h - how frames lie on the stack of this processor: the same names from a file each.
+/* processor.h - frames on the stack of this processor: the same names from a file each.
  *
  *   frame register   x86-64's rbp, aarch64's x29
  *   base             what the CFA is counted from: sp or the frame register
@@ -15,7 +15,7 @@
 
 #define PROCESSOR_RULE_BITS 28u
 
-/* How the caller's value of a register is found. */
+/* The ways to find the caller's value of a register. */
 enum saved_how {
     SAVED_NOT,      /* the register has it */
     SAVED_AT_CFA,   /* so many bytes from the CFA */

@@ -18,7 +18,7 @@ enum { REGISTER_FRAME = 29, REGISTER_SP = 31, REGISTER_RETURN = 30 }; /* DWARF's
 
 #define RETURN_FIRST ((struct saved){SAVED_NOT, 0})
 
-/* Of the siginfo that sp points to in the frame of a signal and the ucontext behind it. */
+/* Places in the frame of a signal: of the siginfo that sp points to and the ucontext behind it. */
 #define CONTEXT_FRAME 544u
 #define CONTEXT_LINK  552u
 #define CONTEXT_SP    560u

@@ -20,7 +20,7 @@ enum { REGISTER_FRAME = 6, REGISTER_SP = 7, REGISTER_RETURN = 16 }; /* DWARF's n
 
 #define RETURN_FIRST ((struct saved){SAVED_AT_CFA, -8}) /* before any instruction */
 
-/* Of the ucontext that sp points to in the frame of a signal; its places are part of the kernel's interface. */
+/* Places in the ucontext that sp points to in the frame of a signal; its places are part of the kernel's interface. */
 #define CONTEXT_FRAME 120u
 #define CONTEXT_SP    160u
 #define CONTEXT_CODE  168u
@@ -112,7 +112,7 @@ static inline uint64_t processor_call_target(const uint8_t *end)
     return end[-5] == 0xe8 ? (uint64_t)(uintptr_t)end + (uint64_t)(int64_t)far : 0;
 }
 
-/* processor_thunk - of code that only calls on and returns, as the bytes around a return address into it say: sub rsp, 8; call
+/* processor_thunk - the rule of code that only calls on and returns, as the bytes around a return address into it say: sub rsp, 8; call
  * by a register; here; add rsp, 8; ret. So is what CPython writes for each function (-X perf).
  * code      PROCESSOR_THUNK_BYTES, of which PROCESSOR_THUNK_BEFORE are before the address.
  * Returns   the bits of its rule, of kind CFI_SP; 0: it is none. */

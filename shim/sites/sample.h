@@ -1,4 +1,4 @@
-/* sample.h - which allocations of a thread are sampled (footprint/fp/fp_sites.h), so that the others take the fast path.
+/* sample.h - the sample of a thread's allocations (footprint/fp/fp_sites.h), so that the others take the fast path.
  *
  * A large allocation asks anew: it is sampled where the next point is nearer than its end. For all smaller ones each word of a
  * chunk stands for as many bytes as the least large one has, of which the first are the object's that is recorded there, if one

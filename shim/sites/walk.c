@@ -19,7 +19,7 @@ static inline uint64_t word_at(uint64_t place)
 
 /* ---- kept frames ------------------------------------------------------------------------------------------ */
 
-/* How many checks a kept frame and those outside of it have. */
+/* The number of checks that a kept frame and those outside of it have. */
 static inline uint32_t checks_of(const struct walk_frame *frame)
 {
     return frame->rule & ~WALK_NEEDS_FP;
@@ -31,7 +31,7 @@ hot_walk uint64_t differs(const struct walk_check *check)
     return word_at(check->place) ^ check->word;
 }
 
-/* How many of the kept frames, which are of this region and generation, are unchanged. All words that a frame was
+/* Counts the kept frames, which are of this region and generation, that are unchanged. All words that a frame was
  * found by lie above its slot. */
 static uint32_t unchanged(const struct walk *walk, uint64_t sp)
 {
@@ -49,7 +49,7 @@ static uint32_t unchanged(const struct walk *walk, uint64_t sp)
     return kept;
 }
 
-/* Whether a frame that was come to is one of the first *kept ones; those inside of it are dropped. */
+/* Tells whether a frame that was come to is one of the first *kept ones; those inside of it are dropped. */
 hot_walk bool meets(const struct walk *walk, uint64_t slot, uint64_t sp, uint64_t fp, uint32_t *kept)
 {
     while (*kept > 0 && walk->frames[*kept - 1].slot < slot)
@@ -74,7 +74,7 @@ hot_walk bool reads(uint64_t place, uint64_t sp, uintptr_t high, uint64_t *ret_w
     return true;
 }
 
-/* From a frame to the one outside of it, by a rule that is not linked.
+/* Steps from a frame to the one outside of it, by a rule that is not linked.
  * sp, fp    of the frame; then of the outer one.
  * Returns   false: a place is outside of the region. */
 hot_walk bool outward(uint32_t rule, uintptr_t high, uint64_t *sp, uint64_t *fp, uint64_t *ret_slot,
@@ -113,7 +113,7 @@ hot_walk void add_fresh(struct walk *walk, uint32_t fresh, uint64_t slot, uint64
     walk->frames[place] = walk_frame_at(slot, sp, address, fp);
 }
 
-/* Whether the frame register of a frame decides where an outer one is. */
+/* Tells whether the frame register of a frame decides where an outer one is. */
 hot_walk bool needs_fp(uint32_t rule, bool outer_needs)
 {
     const enum cfi_kind kind = cfi_rule_kind(rule);
@@ -185,7 +185,7 @@ static enum fp_cut outside(const struct stepping *at)
     return at->known ? FP_CUT_BROKEN : FP_CUT_STACK;
 }
 
-/* Whether a stack whose bounds are not known reaches so far: page by page, as the kernel says now. */
+/* Tells whether a stack whose bounds are not known reaches so far: page by page, as the kernel says now. */
 static cold_walk bool reach(struct stepping *at, uint64_t end)
 {
     if (end < at->sp || end - at->sp > FRAME_MOST)
@@ -215,7 +215,7 @@ static cold_walk enum fp_cut step_beyond(struct stepping *at, uint32_t rule, uin
     return is_code(address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
-/* From a function that was interrupted before it saved its return address, or never does. */
+/* Steps from a function that was interrupted before it saved its return address, or never does. */
 static cold_walk enum fp_cut step_linked(struct stepping *at, uint32_t rule, uint64_t *ret_slot)
 {
     const uint64_t base = cfi_rule_kind(rule) == CFI_SP ? at->sp : at->fp;
@@ -246,7 +246,7 @@ static inline enum fp_cut step(struct stepping *at, uint32_t rule, uint64_t *ret
     return is_code(address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
-/* What a signal interrupted, on the same stack or, if the signal has one of its own, on the one that it interrupted: the thread's,
+/* Steps to what a signal interrupted, on the same stack or, if the signal has one of its own, on the one that it interrupted: the thread's,
  * all of which can be read if sp can (it may have overflowed), or one whose bounds are not known. */
 static cold_walk enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
 {
@@ -278,7 +278,7 @@ static cold_walk enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot
 
 /* ---- the recorder's own frames -------------------------------------------------------------------------- */
 
-/* By rules, and remember the way where its frames are of fixed sizes. */
+/* Finds the way by rules, and remembers it where its frames are of fixed sizes. */
 static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *modules, struct stepping *at,
                                       bool *fresh_module, uint64_t *ret_slot)
 {
@@ -325,7 +325,7 @@ static inline enum fp_cut pass_own(struct walk_way *way, struct modules *modules
     return is_code(at->address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
-/* Whether the call before an address may have led to code without unwind tables: one whose bytes name a function that has one did not,
+/* Tells whether the call before an address may have led to code without unwind tables: one whose bytes name a function that has one did not,
  * so that the frame record that was followed is that function's. */
 static cold_walk bool called_unknown(struct modules *modules, uint64_t address, bool *fresh_module)
 {

@@ -56,7 +56,7 @@ struct walk_region {
     bool known; /* false: a page of sp's at most */
 };
 
-/* What is known of the calling thread's stacks. */
+/* The known stacks of the calling thread. */
 struct walk_stacks {
     struct walk_region (*region)(uint64_t sp);
     bool (*readable)(uint64_t place); /* whether a word can be read; false: nobody may ask, either */
@@ -81,7 +81,7 @@ static inline struct walk_frame *walk_fresh(struct walk *walk, uint32_t i)
     return &walk->frames[WALK_MOST - 1 - i];
 }
 
-/* Where a walk begins: an address within the calling function, and CODE_STEP, and the registers there. */
+/* The begin of a walk: an address within the calling function, and CODE_STEP, and the registers there. */
 struct walk_start {
     uint64_t address, sp, fp;
     uint32_t way; /* which way through own frames is probable, below WALK_WAYS */
@@ -146,7 +146,7 @@ static inline bool walk_is_own(const struct modules *modules, uint64_t address)
     return address - modules->own_start < modules->own_end - modules->own_start;
 }
 
-/* Where the calling thread's stack is, asked of the kernel: pthread_getattr_np would know, but takes a lock of the thread's that the
+/* The kernel tells where the calling thread's stack is: pthread_getattr_np would know, but takes a lock of the thread's that the
  * program may hold, which allocates while it holds it itself. System calls only, no lock, no allocation.
  *
  * stack_bounds_of - the mapping that an address lies in, by PROCMAP_QUERY (Linux 6.11), else as /proc/self/maps lists it.

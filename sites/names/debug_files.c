@@ -140,7 +140,7 @@ static bool is_dwarf(const GElf_Shdr *header, const char *name)
     return strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;
 }
 
-/* Whether what was found is of use; else it is closed and the search goes on. */
+/* Tells whether the file that was found is of use; else it is closed and the search goes on. */
 static bool is_useful(struct search *search, bool was_found)
 {
     if (!was_found)
@@ -154,7 +154,7 @@ static bool is_useful(struct search *search, bool was_found)
     return false;
 }
 
-/* What .gnu_debuglink names. */
+/* Tries the file that .gnu_debuglink names. */
 static bool try_link(struct search *search, Elf *file)
 {
     char directory[NAMES_PATH_MAX], system[NAMES_PATH_MAX + sizeof SYSTEM_DIRECTORY];

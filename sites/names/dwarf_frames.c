@@ -8,7 +8,7 @@
 
 #define DEPTH_MAX 100u
 
-/* Of a unit. For split DWARF `skeleton` has ranges and lines, `die` the functions; else both are the same. */
+/* A unit of DWARF. If it is split, `skeleton` has ranges and lines, `die` the functions; else both are the same. */
 struct unit {
     Dwarf_Die skeleton, die;
     struct intervals functions;    /* what: the offset of its DIE */
@@ -149,7 +149,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
                : 0;
 }
 
-/* Where the function that die is inlined into calls it. */
+/* Sets the place where the function that die is inlined into calls it. */
 static void set_call(struct unit *unit, Dwarf_Die *die, struct dwarf_frame *caller)
 {
     Dwarf_Files *files;

@@ -35,7 +35,7 @@ static const uint8_t *take(struct cursor *cursor, uint64_t count)
     return at;
 }
 
-/* Of a pointer in this encoding; 0: another than linkers write. */
+/* The size of a pointer in this encoding; 0: another than linkers write. */
 static unsigned encoded_bytes(uint8_t encoding)
 {
     static const uint8_t bytes[16] = {8, 0, 2, 4, 8, 0, 0, 0, 0, 0, 2, 4, 8};
@@ -57,7 +57,7 @@ static uint64_t get_encoded(struct cursor *cursor, uint8_t encoding)
     }
 }
 
-/* How the entries of a common entry (CIE) have their pointers. */
+/* The encoding of pointers in the entries of a common entry (CIE). */
 static uint8_t encoding_of(struct cursor *cie)
 {
     uint8_t encoding = DW_EH_PE_absptr;

@@ -34,7 +34,7 @@
 #define MACHINE 0 /* no filter then */
 #endif
 
-/* What libdw, zlib and the C library need to open and read files, and to write to a pipe. */
+/* The calls that libdw, zlib and the C library need to open and read files, and to write to a pipe. */
 static const uint32_t CALLS[] = {
     SYS_openat,    SYS_mmap,          SYS_mprotect,  SYS_munmap,       SYS_mremap, SYS_madvise,
     SYS_brk,       SYS_read,          SYS_pread64,   SYS_write,        SYS_writev, SYS_lseek,
@@ -128,7 +128,7 @@ static int remove_one(const char *path, const struct stat *facts, int kind, stru
     return remove(path);
 }
 
-/* Who is no longer the user that the cache is of keeps what was downloaded as long as we live. */
+/* A process that is no longer the cache's user keeps the downloads as long as we live. */
 static void serve(int socket, uid_t owner)
 {
     char folder[] = "/tmp/mallab-fetched-XXXXXX";

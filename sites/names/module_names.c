@@ -8,7 +8,7 @@
 
 #include "footprint/base/trusted.h"
 
-/* Of a module while it is answered. */
+/* A module while it is answered. */
 struct module {
     const struct name_request *request;
     const struct name_sink *sink;
@@ -43,7 +43,7 @@ static void tell_module(const struct module *module, enum name_reply_kind kind, 
     module->sink->take(module->sink->data, &reply, NULL, NULL);
 }
 
-/* By symbols and .eh_frame. Returns the symbol; NULL: none. */
+/* Finds a function by symbols and .eh_frame. Returns the symbol; NULL: none. */
 static const char *find(const struct module *module, uint64_t address, uint64_t *ret_start)
 {
     uint64_t start = 0;

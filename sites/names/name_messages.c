@@ -20,7 +20,7 @@ static bool add_number(struct bytes *message, uint64_t number)
     return add(message, bytes, (size_t)(put_varint(bytes, number) - bytes));
 }
 
-/* With its zero, so that the reader need not copy it. */
+/* Adds a text with its zero, so that the reader need not copy it. */
 static bool add_text(struct bytes *message, const char *text)
 {
     return add_number(message, strlen(text) + 1) && add(message, text, strlen(text) + 1);

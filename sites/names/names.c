@@ -311,7 +311,7 @@ static bool take_reply(struct names *names, const struct name_reply *reply, cons
     }
 }
 
-/* As many replies as are complete. */
+/* Takes as many replies as are complete. */
 static bool take_bytes(void *data, int stream, const char *bytes, size_t count)
 {
     struct names *names = data;
@@ -436,7 +436,7 @@ static uint32_t gather(struct names *names)
     return count;
 }
 
-/* What got no answer has a frame of its own, too: frames of several questions are looked at together. Returns false: no memory. */
+/* A question without an answer has a frame of its own, too: frames of several questions are looked at together. Returns false: no memory. */
 static bool settle(struct names *names)
 {
     for (size_t i = 0; i < names->question_count; i++) {
@@ -463,7 +463,7 @@ enum fp_status names_resolve(struct names *names)
     names->reply_bytes = 0;
     for (size_t first = gather(names) > 0 ? 0 : names->module_count; first < names->module_count;) {
         const enum names_state state = run_child(names, first, deadline_ns);
-        /* Where it ended at no module there is no use in going on. */
+        /* It ended at no module: there is no use in going on. */
         if (state == NAMES_UNASKED || names->begun == NONE || names->begun < first)
             break;
         names->modules[names->begun].state = state;

@@ -56,7 +56,7 @@ struct names_module {
     size_t build_id_bytes; /* 0: the file has none, or nobody knows it */
 };
 
-/* What became of a module. From NAMES_REPLACED on: why its functions have no names; words: names_state_words. */
+/* The fate of a module. From NAMES_REPLACED on it says why functions have no names; words: names_state_words. */
 enum names_state {
     NAMES_UNASKED = 0, /* not looked at yet */
     NAMES_NAMED,       /* by .symtab, of the file or its debug file, or by a perf map */
@@ -107,12 +107,12 @@ enum fp_status names_resolve(struct names *names);
  * ret_count  1 to NAMES_INLINED_MAX. */
 const struct names_frame *names_frames(struct names *names, uint32_t question, size_t *ret_count);
 
-/* names_module_name - for tables: the path's last part; "[vdso]", "[jit]". */
+/* names_module_name - the module's name for tables: the path's last part; "[vdso]", "[jit]". */
 const char *names_module_name(const struct names *names, uint32_t module);
 
 enum names_state names_module_state(const struct names *names, uint32_t module);
 
-/* names_state_words - of a module, for a sentence: "was replaced since it was recorded". NULL: there is nothing to say. */
+/* names_state_words - words for a module, in a sentence: "was replaced since it was recorded". NULL: there is nothing to say. */
 const char *names_state_words(enum names_state state);
 
 /* ---- what mallab and mallab-names, the child that reads ELF and DWARF, tell each other.
@@ -130,7 +130,7 @@ struct name_question {
     bool with_lines;
 };
 
-/* What all modules have in common. */
+/* The common places of all modules. */
 struct name_places {
     const char *const *directories;
     size_t directory_count;

@@ -15,7 +15,7 @@
  * It opens files itself, after that: which ones belong to a module (.gnu_debuglink, split DWARF, what dwz shares) stands in the files,
  * and what another user's recording names is opened with that user's rights. */
 
-/* Whether a sanitizer is built in: clang has no macro for it, so meson.build tells. */
+/* Tells whether a sanitizer is built in: clang has no macro for it, so meson.build tells. */
 #ifdef MALLAB_SANITIZED
 #define SANITIZED 1
 #else
@@ -130,7 +130,7 @@ bool intervals_add(struct intervals *intervals, uint64_t start, uint64_t bytes, 
 /* intervals_sort - after the last one was added, before the first search. */
 void intervals_sort(struct intervals *intervals);
 
-/* intervals_cover - of those that cover the address the one that begins last; latest: the one that was added last.
+/* intervals_cover - the interval that begins last of those that cover the address; latest: the one that was added last.
  * Returns   NULL: none covers it. */
 const struct interval *intervals_cover(const struct intervals *intervals, uint64_t address, bool latest);
 
@@ -154,7 +154,7 @@ bool symbols_of_elf(Elf *elf, unsigned type, struct intervals *symbols);
  * Returns   false: there is no memory. */
 bool symbols_of_perf_map(char *text, size_t size, struct intervals *symbols);
 
-/* symbols_name - of those that cover the address, or begin at start.
+/* symbols_name - the symbol that covers the address, or begins at start.
  * start     of the function, 0: not known.
  * latest    of several that cover it the last one: of a perf map, where code moves.
  * Returns   NULL: there is none. */

@@ -40,7 +40,7 @@ static void take(void *data, const struct name_reply *reply, const char *functio
         (void)fflush(stdout);
 }
 
-/* Of a module that we may not look at. */
+/* Answers for a module that we may not look at. */
 static void tell_unread(uint32_t number)
 {
     take(NULL, &(struct name_reply){.module = number, .kind = NAME_REPLY_BEGINS}, NULL, NULL);

@@ -91,7 +91,7 @@ void intervals_release(struct intervals *intervals)
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
-/* Of several symbols at one address the one that people know: `malloc` before `__libc_malloc` before a local label. */
+/* Ranks symbols at one address, the one that people know first: `malloc` before `__libc_malloc` before a local label. */
 static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
 {
     const unsigned binding = GELF_ST_BIND(symbol->st_info);
@@ -186,7 +186,7 @@ static void shorten_strings(char *name)
     *to = '\0';
 }
 
-/* What compilers add for a part or a copy of a function: of one name, for a reader. */
+/* Cuts what compilers add for a part or a copy of a function: these have one name, for a reader. */
 static void cut_clones(char *name)
 {
     static const char *const endings[] = {".cold",      ".part.", ".isra.",   ".constprop.",

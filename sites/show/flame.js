@@ -23,7 +23,7 @@ const moduleOf = (node) => frames[3 * nodeFrames[node] + 1];
 const nameOf = (node, part) => data.strings[frames[3 * nodeFrames[node] + part]] ?? null;
 const functionOf = (node) => (node === ROOT ? "all" : nameOf(node, 0) ?? "[unknown]");
 
-// What a node has with all below it; made when it is first asked for. Of estimates also what they rest on, which adds up alike.
+// The value of a node with all below it, made when it is first asked for; and the basis of estimates, which adds up alike.
 const OWN = 0, PARTS = ["own", "samples", "variances"];
 const totalsMade = new Map();
 function totalsOf(metric, part = OWN) {
@@ -59,7 +59,7 @@ let rows = []; // of each row: boxes [x, width, node]
 
 const metricText = (metric, value) => UNIT_TEXTS[data.metrics[metric].unit](value);
 
-// As `mallab sites` tells it (convert/sites/sites.c): with its 95 % range, of few samples a bound alone.
+// Words for an amount, as `mallab sites` has them (convert/sites/sites.c): with its 95 % range, of few samples a bound alone.
 const FEW_MOST = [3.689, 5.572, 7.225, 8.767, 10.242, 11.668, 13.059, 14.423, 15.763, 17.085];
 const isTold = ([value, samples, variance]) => !(variance > 0) || samples >= FEW_MOST.length || Math.sqrt(variance) <= 0.05 * value;
 function amountText(metric, amount) {

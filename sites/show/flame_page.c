@@ -93,7 +93,7 @@ static uint32_t *holders_of(const struct site_profile *profile, size_t *ret_coun
     return holders;
 }
 
-/* What the estimates of a metric rest on. */
+/* Writes the basis of a metric's estimates. */
 static void add_bases(struct res_text *out, const struct site_basis *bases, const uint32_t *holders,
                       size_t count)
 {

@@ -22,7 +22,7 @@ const struct site_value_words site_value_words[SITE_VALUES] = {
 
 /* ---- numbering ------------------------------------------------------------------------------- */
 
-/* What makes a thing equal to another: the bytes of its text, or of its struct, which has no holes. */
+/* The identity of a thing: the bytes of its text, or of its struct, which has no holes. */
 struct identity {
     const void *bytes;
     size_t length;
@@ -52,7 +52,7 @@ static uint32_t *slot_of(const struct site_profile *profile, const struct site_i
     }
 }
 
-/* At most half of the slots are taken, so that a search ends. */
+/* Grows the index: at most half of its slots are taken, so that a search ends. */
 static void index_grow(struct site_profile *profile, enum site_kind kind)
 {
     struct site_index *index = &profile->indexes[kind], wider = *index;
@@ -116,7 +116,7 @@ uint32_t site_profile_frame(struct site_profile *profile, const struct site_fram
     return number;
 }
 
-/* With zeroes behind what it had. */
+/* Grows an array, with zeroes behind what it had. */
 static void *grown(void *array, size_t before, size_t room, size_t size)
 {
     char *made = res_realloc(array, room, size);

@@ -1,4 +1,4 @@
-/* site_profile.h - who allocates, as a tree of calls with values: what is shown, wherever the figures came from.
+/* site_profile.h - call sites as a tree of calls with values: the form of all that is shown, wherever the figures came from.
  *
  * Frame   a function as people read it: name, module, file, line.
  * Node    a frame called by its parent's. A path from a top node to a node is a stack; a parent comes before its children.
@@ -62,7 +62,7 @@ struct site_node {
     uint32_t parent, frame;
 };
 
-/* What an estimate rests on (convert/sites/sites.h); sums as values do. */
+/* The basis of an estimate (convert/sites/sites.h); sums as values do. */
 struct site_basis {
     double samples, variance;
 };
@@ -74,7 +74,7 @@ struct site_metric {
     struct site_basis *bases; /* likewise; NULL: values are exact */
 };
 
-/* What is numbered, by open addressing over the numbers of one array. */
+/* The kinds of things that are numbered, by open addressing over the numbers of one array. */
 enum site_kind { SITE_STRING, SITE_FRAME, SITE_NODE, SITE_KINDS };
 struct site_index {
     uint32_t *slots;
@@ -107,7 +107,7 @@ uint32_t site_profile_metric(struct site_profile *profile, enum site_value value
 
 /* site_profile_add - to a node's own value; what is no number is left out.
  * site_profile_rest - what the amount rests on, where it is an estimate.
- * site_profile_own - that value as the nearest whole number, which is what is written. metric: SITE_NONE has none. */
+ * site_profile_own - a node's own value as the nearest whole number, which is what is written. metric: SITE_NONE has none. */
 void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metric, double amount);
 void site_profile_rest(struct site_profile *profile, uint32_t node, uint32_t metric, struct site_basis basis);
 int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32_t metric);

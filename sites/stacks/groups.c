@@ -35,7 +35,7 @@ static void put_frame(const struct site_stack_frame *frame, bool with_line, stru
         res_text_printf(text, " %s:%u", basename(frame->words->file), frame->words->line);
 }
 
-/* What calls main or a thread's first function tells nothing. */
+/* A caller of main or of a thread's first function tells nothing. */
 static bool is_above_all(const char *function)
 {
     static const char *const names[] = {
@@ -103,7 +103,7 @@ static char *key_of(const struct site_stacks *stacks, uint32_t site, enum site_b
     return text.text;
 }
 
-/* Whether a function's or module's name of a site's stack holds these words; NULL: any does. */
+/* Tells whether a function's or module's name of a site's stack holds these words; NULL: any does. */
 static bool holds(const struct site_stacks *stacks, uint32_t site, const char *filter)
 {
     for (uint32_t node = site; node >= FP_SITE_FIRST && filter != NULL;

@@ -8,12 +8,12 @@
 
 #include "footprint/base/support.h"
 
-/* How their files' names begin. */
+/* The beginnings of their files' names. */
 static const char C_MODULES[] =
     "libc.so|libc-|ld-linux|ld-2|ld.so|ld64.so|libpthread|libresolv.so|libnss_|libdl.|librt.|libm.so";
 static const char CXX_MODULES[] = "libstdc++.so|libc++.so|libc++abi.so|libgcc_s.so";
 
-/* How functions of the C library begin, without what its own names have before them, that hand what they allocate to whoever calls. */
+/* The beginnings of the names, without the C library's prefixes, of its functions that hand what they allocate to their caller. */
 static const char HAND_OUT[] =
     "malloc|calloc|realloc|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|strdup|strndup|wcsdup|"
     "asprintf|vasprintf|obstack_|getdelim|getline|getcwd|get_current_dir_name|realpath|"
@@ -22,7 +22,7 @@ static const char HAND_OUT[] =
     "if_nameindex|iconv_open|newlocale|duplocale|hcreate|tsearch|argz_|envz_|tempnam|backtrace_symbols|"
     "posix_spawn|sem_open|mq_open|timer_create|fts_|setmntent|catopen|res_ninit|pthread_attr_";
 
-/* Where a language's run-time begins: what is called from there is its own, as far as it does not come to the program's code. */
+/* The begin of a language's run-time: what is called from there is its own, as far as it does not come to the program's code. */
 static const char PYTHON_BEGINS[] =
     "Py_InitializeFromConfig|Py_InitializeEx|_Py_PreInitialize|Py_PreInitialize";
 

@@ -188,7 +188,7 @@ const char *site_node_module(const struct site_stacks *stacks, uint32_t node)
     return is_asked(stacks, node) ? names_module_name(stacks->names, stacks->modules[node]) : "[unknown]";
 }
 
-/* Nor is a function without a name that a wrapper calls for what it is asked for. */
+/* Tells whether a node is passed over: a wrapper, or a function without a name that a wrapper calls for what it is asked for. */
 static bool is_passed_over(const struct site_stacks *stacks, uint32_t node)
 {
     const uint32_t parent = parent_of(stacks, node);

@@ -45,7 +45,7 @@ void site_stacks_release(struct site_stacks *stacks);
 void site_stacks_lines(struct site_stacks *stacks, uint32_t site);
 void site_stacks_settle(struct site_stacks *stacks);
 
-/* site_stack_frames - of a site, from the allocation up; of one node first what is inlined innermost.
+/* site_stack_frames - the frames of a site, from the allocation up; of one node first what is inlined innermost.
  * ret_frames  room for SITE_FRAMES_MAX. ret_cut: why the stack ends; may be NULL. Returns how many there are. */
 size_t site_stack_frames(const struct site_stacks *stacks, uint32_t site, struct site_stack_frame *ret_frames,
                          enum fp_cut *ret_cut);
@@ -77,7 +77,7 @@ bool site_wrapper_by_name(const char *function);
 /* site_is_unnamed - whether a function is told by its place only: "libx.so+0x1a2b40". */
 bool site_is_unnamed(const char *function);
 
-/* site_wrappers_find - by number of node. The caller's to free. */
+/* site_wrappers_find - the wrappers, by number of node. The caller's to free. */
 bool *site_wrappers_find(const struct site_stacks *stacks);
 
 /* ---- what is live and no leak (left_out.c) ----

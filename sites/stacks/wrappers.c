@@ -1,4 +1,4 @@
-/* wrappers.c - which functions only hand on what they are asked for.
+/* wrappers.c - functions that only hand on what they are asked for.
  *
  * A function with a name is one by its name: rows in wrappers.c. So is all that a Python function calls, where a perf map names
  * those: the interpreter allocates for them. One without (stripped code) is one where it stands next to the
@@ -15,7 +15,7 @@
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
-/* How names of wrappers begin. */
+/* The beginnings of wrappers' names. */
 static const char BEGINNINGS[] =
     "operator new|std::|__gnu_cxx::|g_malloc|g_realloc|g_strdup|g_slice_|PyMem_|PyObject_Malloc|_PyMem_|"
     "_PyObject_Malloc|sqlite3Malloc|sqlite3Realloc|sqlite3DbMalloc|sqlite3DbRealloc|sqlite3MemMalloc|"
@@ -30,7 +30,7 @@ static const char BEGINNINGS[] =
 static const char *const WHOLE[] = {"malloc",        "calloc",         "realloc", "memalign",
                                     "aligned_alloc", "posix_memalign", "valloc",  "pvalloc"};
 
-/* How a perf map names a script's functions: those of CPython, then those of V8. */
+/* The beginnings of a script's functions in a perf map: those of CPython, then those of V8. */
 static const char PYTHON[] = "py::", SCRIPTS[] = "py::|JS:|LazyCompile:|Function:|Script:";
 
 bool site_begins(const char *name, const char *beginnings)
@@ -87,7 +87,7 @@ bool site_wrapper_by_name(const char *function)
     for (size_t i = 0; i < sizeof WHOLE / sizeof WHOLE[0]; i++)
         if (strcmp(bare, WHOLE[i]) == 0)
             return true;
-    /* What Rust's libraries bring for its own types: "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem". */
+    /* Rust's libraries bring functions for its own types: "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem". */
     return function[0] == '<' &&
            site_begins(function + strcspn(function, " :"), " as alloc::| as core::| as std::");
 }

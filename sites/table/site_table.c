@@ -13,7 +13,7 @@
 
 enum unit { COUNT, BYTES, SHARE, TIME };
 
-/* What a figure rests on where there is but a sample of stacks; LARGEST: on none but those that are seen. */
+/* The basis of a figure where there is but a sample of stacks; LARGEST: on none but those that are seen. */
 enum basis { LARGEST, MADE, LIVE, PEAK };
 
 struct figure {
@@ -111,7 +111,7 @@ static const struct figure FIGURES[] = {
 #define FIGURE_COUNT (sizeof FIGURES / sizeof FIGURES[0])
 #define COLUMNS_MOST (3 * FIGURE_COUNT + 4)
 
-/* How many samples the figures of a row rest on. */
+/* The numbers of samples that the figures of a row rest on. */
 static const struct {
     const char *key;
     size_t basis; /* offset in struct conv_site_counts */
@@ -168,7 +168,7 @@ static int by_rank(const void *left, const void *right)
     return strcmp(a->group.key, b->group.key);
 }
 
-/* What grows without end has something live from each quarter; what was made at the start and is kept has only that. */
+/* A site that grows without end has something live from each quarter; one that was made at the start and is kept has only that. */
 static unsigned quarters_of(const struct conv_site_counts *counts)
 {
     unsigned quarters = 0;
@@ -294,7 +294,7 @@ static void below(struct site_stacks *stacks, const struct site_group *group, si
     free(stack.text);
 }
 
-/* What was all made at the start, in a line. */
+/* Tells what was all made at the start, in a line. */
 static void note_start(const struct site_group *groups, size_t count, struct res_text *text)
 {
     uint64_t bytes = 0, objects = 0;

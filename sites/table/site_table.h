@@ -1,4 +1,4 @@
-/* site_table.h - who allocates, as tables for people and JSON for programs. Both come from the rows of SITE_FIGURES. */
+/* site_table.h - call sites as tables for people and JSON for programs. Both come from the rows of SITE_FIGURES. */
 #ifndef MALLAB_SITES_TABLE_SITE_TABLE_H
 #define MALLAB_SITES_TABLE_SITE_TABLE_H
 
@@ -7,7 +7,7 @@
 #include "results/report/grid/grid.h"
 #include "sites/stacks/stacks.h"
 
-/* What a table is of: its columns, and what its rows are in the order of. */
+/* The kinds of tables: their columns, and the order of their rows. */
 enum site_table { SITE_TABLE_SITES, SITE_TABLE_LEAKS };
 
 /* site_figure_keys - the figures that rows can be in the order of, with what they are, by number from 0; false: there are

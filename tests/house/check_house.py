@@ -235,6 +235,18 @@ def check_dead(names):
     return problems
 
 
+# The words that leave the beginning of a comment without its subject: "Of a group", "What is shown", "x_of - of a file".
+BARE = "of what those that whether how where who whom whose which why with for by".split()
+DANGLING = re.compile(rf"(?:/\*|^ *//) (?:{'|'.join(word.title() for word in BARE)})\b"
+                      rf"|^(?:/\*|//) [\w-]+\.\w+ - (?:{'|'.join(BARE)})\b|^(?:/\*| \*) \w+ +- (?:of|that|those|by|with|for)\b", re.M)
+
+
+def check_comments(names):
+    """A comment begins with a sentence or a noun phrase, not with a word that hangs in the air."""
+    return [f"{name}:{text.count(chr(10), 0, found.start()) + 1}: begins with a dangling word: {found[0].strip()}"
+            for name in names for text in [(SOURCE / name).read_text()] for found in DANGLING.finditer(text)]
+
+
 def lines_of(files, parts=("",)):
     return sum((SOURCE / name).read_text().count("\n") for name in files if name.startswith(parts))
 
@@ -259,7 +271,7 @@ def main():
         print("\n".join(problems))
         return 1 if problems else 0
     problems = check_paths(names) + check_links(names) + check_sections(names) + check_names(product) + check_rooms(graph) + check_circles(graph) + check_readme()
-    problems += check_budgets(names, product) + check_dead(names)
+    problems += check_budgets(names, product) + check_dead(names) + check_comments(product)
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -121,7 +121,7 @@ void res_described_release(const struct res_described *described, void *owner)
     memset(owner, 0, described->size);
 }
 
-/* As if it had not been read. */
+/* Makes a field as if it had not been read. */
 static void forget_field(const struct res_field *field, void *owner)
 {
     static const size_t SIZES[] = {

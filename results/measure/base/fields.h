@@ -77,7 +77,7 @@ struct res_pairs {
 
 struct res_described;
 
-/* What a figure is in the table of a result. */
+/* The role of a figure in the table of a result. */
 enum res_shown_as {
     RES_AS_TEXT,
     RES_AS_NAME,  /* of the candidate, marked where nothing beats it */
@@ -90,7 +90,7 @@ enum res_shown_as {
     RES_AS_VERDICT /* its verdict, or how the candidate failed */
 };
 
-/* Where a figure is shown beside the JSON. Words of the table: {baseline}, {unit}. */
+/* The places where a figure is shown beside the JSON. Words of the table: {baseline}, {unit}. */
 struct res_shown {
     const char *csv;     /* its name in CSV; NULL: it is not there */
     const char *heading; /* of its column in the table; NULL: it has none */
@@ -193,7 +193,7 @@ void res_lists_release(struct res_lists *lists);
 /* res_described_write - the JSON object of a struct. A new reference. */
 json_t *res_described_write(const struct res_described *described, const void *from);
 
-/* res_described_value - of the field with this key, as it is written. A new reference; NULL: there is no such field.
+/* res_described_value - the field with this key, as it is written. A new reference; NULL: there is no such field.
  * res_described_same - whether it is written alike in both structs. */
 json_t *res_described_value(const struct res_described *described, const void *from, const char *key);
 bool res_described_same(const struct res_described *described, const void *one, const void *other,
@@ -209,7 +209,7 @@ void res_texts_release(struct res_texts *texts);
 void res_described_release(const struct res_described *described, void *owner);
 
 /* ---- rest.c: what no row names.
- * res_described_rest - those members of an object. A new reference.
+ * res_described_rest - the members of an object that no row names. A new reference.
  * res_described_text - the text of a JSON object without them, for what is read and not written again: they are most of a result.
  * Of them only the end is looked for. Instead of a long list of counts that a row names it has the number of that list.
  * ret_text  room for `size` bytes.

@@ -130,7 +130,7 @@ bool res_shell_is_name(const char *name)
     return *name != '\0' && strchr(DIGITS, *name) == NULL && strspn(name, NAME) == strlen(name);
 }
 
-/* Behind a value: safe bytes, what stands between apostrophes, and apostrophes after a backslash. NULL: it has no end. */
+/* The place behind a value: safe bytes, what stands between apostrophes, and apostrophes after a backslash. NULL: it has no end. */
 static const char *behind_value(const char *at)
 {
     for (;;) {

@@ -42,7 +42,7 @@ struct res_bytes_unit {
     double bytes;
 };
 
-/* res_bytes_unit_of - that of a table whose largest figure is this one. RES_IN_UNIT - with three digits: "9.24", "12.5", "1204". */
+/* res_bytes_unit_of - the unit of a table whose largest figure is this one. RES_IN_UNIT - with three digits: "9.24", "12.5", "1204". */
 #define RES_IN_UNIT(bytes, unit) res_bytes_words((bytes), (unit), RES_WORDS_ROOM)
 struct res_bytes_unit res_bytes_unit_of(double largest_bytes);
 const char *res_bytes_words(double bytes, struct res_bytes_unit unit, char *room);

@@ -1,4 +1,4 @@
-/* rest.c - what no row names: told apart from what one does, in an object and in a text before it is parsed. */
+/* rest.c - members that no row names, told apart from those that one does, in an object and in a text before it is parsed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- by the rows ----------------------------------------------------------------------------- */
 
-/* Which rows an object has: of `described` those that begin with `prefix`, "time." or "". */
+/* The rows of an object: of `described` those that begin with `prefix`, "time." or "". */
 struct rows {
     const struct res_described *described;
     const char *prefix;
@@ -17,7 +17,7 @@ struct rows {
 
 enum told { NOT_TOLD, TOLD, INSIDE_IS_TOLD };
 
-/* Whether a row is of the member with this key, or of members of it. but: those with this flag are none. */
+/* Tells whether a row is of the member with this key, or of members of it. but: those with this flag are none. */
 static enum told told_of(struct rows *rows, const char *key, size_t length, unsigned but,
                          const struct res_field **ret_field)
 {
@@ -67,7 +67,7 @@ json_t *res_described_rest(const struct res_described *described, const json_t *
 
 /* ---- a text ---------------------------------------------------------------------------------- */
 
-/* Behind `in` is what was not looked at yet, behind `out` what is kept of what was. */
+/* The text behind `in` was not looked at yet; `out` is the end of what is kept of the rest. */
 struct copying {
     const char *in, *end;
     char *out;
@@ -79,7 +79,7 @@ struct copying {
 #define NULL_SIZE    4
 #define COUNTS_LEAST 16u /* of a list: a shorter one may be shorter than the number that goes in its place */
 
-/* Behind the string that begins at `at`; NULL: it has no end. */
+/* The place behind the string that begins at `at`; NULL: it has no end. */
 static const char *string_end(const char *at, const char *end)
 {
     const char *quote = at, *slash;
@@ -91,7 +91,7 @@ static const char *string_end(const char *at, const char *end)
     return quote != NULL ? quote + 1 : NULL;
 }
 
-/* Where the value that begins at `at` is over; NULL: it has no end. */
+/* The end of the value that begins at `at`; NULL: it has no end. */
 static const char *value_end(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -119,7 +119,7 @@ static const char *value_end(const char *at, const char *end)
     return NULL;
 }
 
-/* What comes next; NUL: nothing does. */
+/* The next character; NUL: there is none. */
 static char next(struct copying *copying)
 {
     while (copying->in < copying->end &&
@@ -128,7 +128,7 @@ static char next(struct copying *copying)
     return copying->in < copying->end ? *copying->in : '\0';
 }
 
-/* Until there, or not at all where that is NULL. */
+/* Keeps the text until there, or nothing where that is NULL. */
 static bool keep(struct copying *copying, const char *until)
 {
     if (until == NULL)

@@ -1,4 +1,4 @@
-/* candidates.h - which allocators can be compared: one INI file each (allocators/), or any library by its path.
+/* candidates.h - the allocators that can be compared: one INI file each (allocators/), or any library by its path.
  *
  *   [allocator]
  *   name = jemalloc            as in -a; letters, digits, . _ + -
@@ -64,7 +64,7 @@ struct res_build {
     char *id, *digest;
 };
 
-/* res_build_of - of a file. What it has no id, or cannot be read of, is NULL. Release with res_build_release.
+/* res_build_of - the build of a file. A part that the file lacks, or that cannot be read, is NULL. Release with res_build_release.
  * res_build_id - the id in an ELF file of this machine's class, length bytes; NULL: it has none. The caller's to free. */
 struct res_build res_build_of(const char *path);
 char *res_build_id(const unsigned char *file, size_t length);
@@ -184,7 +184,7 @@ bool res_registry_load(struct res_registry *registry, const char *directory, cha
  * Returns  true when it was added; otherwise a warning was. */
 bool res_registry_parse(struct res_registry *registry, const char *origin, const char *text, size_t length);
 
-/* res_registry_find - by name; NULL when unknown. Valid until res_registry_release, as are those below. */
+/* res_registry_find - the candidate of this name; NULL when unknown. Valid until res_registry_release, as are those below. */
 struct res_candidate *res_registry_find(const struct res_registry *registry, const char *name);
 
 /* res_registry_add_path - make a candidate of a library given by its path; its name is the file's, cut at ".so".

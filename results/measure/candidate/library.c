@@ -219,7 +219,7 @@ static size_t padded(size_t size)
     return (size + 3) & ~(size_t)3;
 }
 
-/* Of the notes of a segment. */
+/* Finds the id in the notes of a segment. */
 static char *id_of_notes(const unsigned char *notes, size_t length)
 {
     ElfW(Nhdr) note;

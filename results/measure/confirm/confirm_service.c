@@ -47,7 +47,7 @@ struct member {
     bool waits; /* for an event, or ended and is not waited for yet; it does not run, nor wait for a disk */
 };
 
-/* Behind the name, which may hold anything: state, parent, ... utime and stime are the 14th and 15th, those of waited-for
+/* Reads what stands behind the name, which may hold anything: state, parent, ... utime and stime are the 14th and 15th, those of waited-for
  * children follow. */
 static bool read_member(pid_t pid, struct member *ret)
 {
@@ -111,7 +111,7 @@ static size_t tree_of(const struct run *run, struct member **ret_tree)
     return keep_tree(*ret_tree, list_all(*ret_tree), run->line);
 }
 
-/* Whether all of it waits: what has started does, for its first request. */
+/* Tells whether all of it waits: a service that has started does, for its first request. */
 static bool rests(const struct run *run)
 {
     struct member *tree;
@@ -123,7 +123,7 @@ static bool rests(const struct run *run)
     return waiting == count;
 }
 
-/* What the tree has taken so far. library: NULL is not looked for. */
+/* Reads what the tree has taken so far. library: NULL is not looked for. */
 static void read_tree(struct run *run, const char *library)
 {
     char path[64], text[8192];
@@ -255,7 +255,7 @@ static char *line_ended(const struct run *run, const char *line, int code)
 
 /* ---- from start to load ---------------------------------------------------------------------- */
 
-/* Whether the start has failed; ret_reason is set then. One that ends well may have left a service behind. */
+/* Tells whether the start has failed; ret_reason is set then. One that ends well may have left a service behind. */
 static bool has_ended(struct run *run, char **ret_reason)
 {
     struct member *tree;
@@ -278,7 +278,7 @@ static bool has_ended(struct run *run, char **ret_reason)
     return true;
 }
 
-/* Likewise once the load has ended. One that asks nothing of the service may end before a start that fails has had time to. */
+/* Tells the same once the load has ended. A load that asks nothing of the service may end before a start that fails has had time to. */
 static bool has_ended_soon(struct run *run, uint64_t begin_ns, char **ret_reason)
 {
     const uint64_t lived_ns = fp_now_ns() - begin_ns;
@@ -365,7 +365,7 @@ static bool is_left(struct run *run)
     int status;
     struct member *tree;
     (void)fp_process_ends_within(&run->process, 0);
-    /* Whom its parent has left is ours to wait for, but never the start before it was waited for as itself. */
+    /* We wait for a process that its parent has left, but never the start before it was waited for as itself. */
     while (run->process.ended && waitpid(-1, &status, WNOHANG) > 0)
         continue;
     const size_t count = tree_of(run, &tree);

@@ -96,7 +96,7 @@ static uint64_t mean_run_ns(const struct state *state)
     return state->about->runs > 0 ? state->runs_ns / state->about->runs : state->options->run_ns;
 }
 
-/* Whether so many more runs end in time. */
+/* Tells whether so many more runs end in time. */
 static bool fits(const struct state *state, uint64_t runs)
 {
     const uint64_t budget_ns = state->options->budget_ns;
@@ -146,7 +146,7 @@ static char *with_cause(const struct res_candidate *candidate, char *reason)
     return words;
 }
 
-/* Of the baseline: then all is over. */
+/* Runs the baseline; if that fails, all is over. */
 static bool run_baseline(struct state *state, enum res_confirm_what what, struct res_confirm_run *ret)
 {
     char *reason;
@@ -204,7 +204,7 @@ static void run_pair(struct state *state, struct entry *entry, bool baseline_fir
         add_sample(&entry->told->peak, baseline.peak_bytes, own.peak_bytes);
 }
 
-/* Of the baseline alone the control is. */
+/* Tells whether a candidate is left; beside the baseline alone the control always is. */
 static bool any_left(const struct state *state)
 {
     if (state->entry_count == 1)
@@ -229,7 +229,7 @@ static void run_round(struct state *state, uint64_t round)
     free(order);
 }
 
-/* How many entries but the control have pairs. */
+/* Counts the entries with pairs, without the control. */
 static size_t paired(const struct state *state)
 {
     size_t count = state->entry_count - 1;
@@ -349,7 +349,7 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
     return state;
 }
 
-/* Of the process with most, or of a group together, if one had the library. */
+/* Takes the peak of the process with most, or of a group together, if one had the library. */
 static enum res_real_state take_peak(const struct res_sampled *sampled, const char *group,
                                      const char *library, double *ret_peak, char **ret_reason)
 {

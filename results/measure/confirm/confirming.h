@@ -19,13 +19,13 @@
 #define RES_CONFIRM_BUDGET_NS UINT64_C(60000000000) /* where nobody says */
 #define RES_CONFIRM_PAIRS_MAX 100u /* where only time ends it: more resolve what nobody acts on */
 
-/* What one run told; NAN: it did not. */
+/* The figures of one run; NAN: it told none. */
 struct res_confirm_run {
     double time_ns, wall_ns, peak_bytes;
     unsigned runs; /* of the program, that this took */
 };
 
-/* What a run is wanted for. */
+/* The purpose of a run. */
 enum res_confirm_what { RES_CONFIRM_TIME, RES_CONFIRM_PEAK };
 
 struct res_confirm_runner {

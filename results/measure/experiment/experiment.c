@@ -38,7 +38,7 @@ static unsigned memory_rounds_of(const struct res_options *options, const struct
     return options->memory_rounds < options->rounds ? options->memory_rounds : options->rounds;
 }
 
-/* Of the passes behind the rounds. Some are of one process alone. */
+/* The number of runs in the passes behind the rounds. Some are of one process alone. */
 static size_t pass_runs_of(const struct res_options *options, const struct res_workload *workload)
 {
     return workload->member_count > 0 ? 0 : res_trial_entries(options) * options->latency_passes;
@@ -51,7 +51,7 @@ size_t res_experiment_more_runs(const struct res_options *options, const struct 
            (options->check ? options->candidate_count : 0) + pass_runs_of(options, workload);
 }
 
-/* How many rounds are to be expected: round_ns as of trial_runs.c, 1 where it is not known yet. */
+/* The number of rounds to expect: round_ns as of trial_runs.c, 1 where it is not known yet. */
 static unsigned planned(const struct res_options *options, uint64_t share, double round_ns)
 {
     const struct res_until_plan plan = res_until_plan(options, share, round_ns);
@@ -134,7 +134,7 @@ static enum res_run_state finish(struct state *state, const struct res_trial *tr
     return outcome;
 }
 
-/* Of the check, the warm-up or a round: what fails in it is out. */
+/* Ends a run of the check, the warm-up or a round: a candidate that fails is out. */
 static enum res_run_state finish_or_fail(struct state *state, const struct res_trial *trial, struct job *job,
                                          enum phase phase, struct res_run *ret_run)
 {
@@ -166,7 +166,7 @@ static void check(struct state *state, struct res_trial *trial)
         res_entry_fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
 }
 
-/* How many runs of a phase go on at a time: two where nothing is timed, and nothing of one run can show in another: one thread each,
+/* The number of runs of a phase at a time: two where nothing is timed, and nothing of one run can show in another: one thread each,
  * no limit, and memory for both. */
 static size_t at_once(const struct state *state, const struct res_workload *workload, enum phase phase)
 {
@@ -206,7 +206,7 @@ static void run_each(struct state *state, struct res_trial *trial, enum phase ph
         res_run_release(&ret_runs[i]);
 }
 
-/* Where there are memory passes it is the first of them. */
+/* The warm-up is the first of the memory passes, if there are any. */
 static void warm_up(struct state *state, struct res_trial *trial)
 {
     const size_t entries = trial->entry_count;

@@ -93,7 +93,7 @@ struct res_random;
 #define RES_LATENCY_PASSES 3u /* enough for a median */
 #define RES_NO_TIME_WHY    "no time was left (--time-budget)"
 
-/* How a run of a pass is made. Returns the run's JSON, borrowed until the next call, or NULL with
+/* The maker of a pass's runs. Returns the run's JSON, borrowed until the next call, or NULL with
  * ret_reason set (the caller's to free) or, when the experiment was stopped, not set. */
 struct res_passes_runner {
     const json_t *(*run)(void *context, struct res_entry *entry, char **ret_reason);
@@ -146,7 +146,7 @@ struct res_halving {
         *options; /* of a stage but for rounds, seed and time; the baseline stands first; of one workload */
     size_t left;  /* how many are wanted beside the baseline, > 0 */
     uint64_t budget_ns; /* for all stages, each the same part of it; a stage makes one round at least */
-    /* After a stage, with the options' context. failed: why, of each candidate, the baseline first; NULL: it did not. May be NULL. */
+    /* Called after a stage, with the options' context. failed: why, of each candidate, the baseline first; NULL: it did not. May be NULL. */
     void (*told)(void *context, size_t tried, size_t kept, unsigned rounds, const char *const *failed);
 };
 
@@ -190,7 +190,7 @@ double res_until_width(const struct res_trial *trial);
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns, uint64_t next_ns);
 
-/* What the rounds of a workload will take: `least` of them in least_ns, and most_ns if they go on. */
+/* The time that the rounds of a workload will take: `least` of them in least_ns, and most_ns if they go on. */
 struct res_until_plan {
     unsigned least;
     double least_ns, most_ns;

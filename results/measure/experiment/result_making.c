@@ -77,7 +77,7 @@ static void put(json_t *object, const char *key, json_t *value)
         json_object_set(object, key, value);
 }
 
-/* What its runs printed is JSON, and read by the rows as a result is. */
+/* Reads the JSON that the runs printed, by the rows, as a result is read. */
 static void read_printed(const struct res_entry *entry, struct res_result_entry *ret_entry)
 {
     char *name = res_text_plain(entry->candidate->name), *problem = NULL;
@@ -165,7 +165,7 @@ static void take_process(const struct res_workload *from, struct res_result_work
     }
 }
 
-/* take_recording - of a workload what is known without a measurement. ret_workload: initialised. */
+/* take_recording - take the facts of a workload that are known without a measurement. ret_workload: initialised. */
 static void take_recording(const struct res_workload *from, struct res_result_workload *ret_workload)
 {
     static const char *const LIVES[] = {[RES_LIVE_FROM_MIDDLE] = "from_middle",
@@ -195,7 +195,7 @@ static void take_recording(const struct res_workload *from, struct res_result_wo
     take_process(from, ret_workload);
 }
 
-/* What ended the rounds, and how near they came to what was asked. */
+/* Tells what ended the rounds, and how near they came to what was asked. */
 static void fill_stopped(const struct res_trial *trial, const struct res_options *options,
                          struct res_result_workload *ret_workload)
 {

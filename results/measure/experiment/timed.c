@@ -148,7 +148,7 @@ static pid_t signal_children(int number)
     return pid;
 }
 
-/* Whom a program has left behind is ours to wait for (PR_SET_CHILD_SUBREAPER): the run is over when they are. Where the bounds say
+/* Waits for processes that a program has left behind (PR_SET_CHILD_SUBREAPER): the run is over when they are. Where the bounds say
  * so, or RES_LEFT_NS is over, they are ended. Adds what they took. */
 static enum fp_process_end await_left(const struct fp_process_bounds *bounds, enum fp_process_end end,
                                       double *ret_left_ns, char **ret_reason)
@@ -275,7 +275,7 @@ static char **words_of(const struct res_timed_request *request, char *const *pla
     return words;
 }
 
-/* Why hyperfine left no result. The caller's to free. */
+/* Tells why hyperfine left no result. The caller's to free. */
 static char *no_result(const struct res_command *command, int status)
 {
     char *end = res_command_end_words(fp_status_code(status)), *words = res_command_last_words(command);

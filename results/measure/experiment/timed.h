@@ -1,4 +1,4 @@
-/* timed.h - how long a whole command takes: wall, user and system time, by hyperfine, or by ourselves where it is absent.
+/* timed.h - time of a whole command: wall, user and system time, by hyperfine, or by ourselves where it is absent.
  *
  * One run a call, so that the caller can interleave candidates, which hyperfine's own rounds do not. hyperfine starts the
  * command without a shell, with /dev/null as stdin and stdout. It runs in an environment without the candidate's library
@@ -44,7 +44,7 @@ int res_command_start(const struct res_command *command, struct fp_process_plan 
 #define RES_LEFT_NS UINT64_C(10000000000) /* for what nobody waits for, where no timeout says how long */
 char *res_command_left(pid_t pid);
 
-/* res_command_environment - that of a replay (run.h), with the candidate's library preloaded in any case: programs that are linked
+/* res_command_environment - the environment of a replay (run.h), with the candidate's library preloaded in any case: programs that are linked
  * against another allocator then run on glibc's own, too. Freed with res_strings_free. */
 char **res_command_environment(const struct res_candidate *candidate);
 

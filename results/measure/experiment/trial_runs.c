@@ -307,7 +307,7 @@ double res_until_width(const struct res_trial *trial)
     return widest;
 }
 
-/* Whether an interval LARGE_WIDER times as wide would lie beyond twice the difference: then limits near it are decided, too. Wider, because this
+/* Tells whether an interval LARGE_WIDER times as wide would lie beyond twice the difference: then limits near it are decided, too. Wider, because this
  * is looked at many times, and one look that noise decides ends it. */
 static bool is_large(const struct res_estimate *time, double difference)
 {

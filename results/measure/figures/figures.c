@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Of a workload: the candidates, the control, the floor. */
+/* The number of a workload's entries: candidates, control, floor. */
 static size_t entry_count(const struct res_result_workload *workload)
 {
     return workload->candidate_count + 1 + (workload->floor != NULL);
@@ -35,7 +35,7 @@ static struct runs memory_of(const struct res_result_workload *workload, const s
                                        : (struct runs){entry->runs, entry->run_count};
 }
 
-/* Which figure is the median of what in a run. */
+/* The figures that are medians, and their members in a run. */
 static const struct {
     size_t figure, in_run;
 } MEDIANS[] = {
@@ -78,7 +78,7 @@ static void measure_memory(const struct res_result_workload *workload, struct re
     free(samples);
 }
 
-/* Why memory of an entry is not what the program would have had. */
+/* Sets the reason for which memory of an entry is not what the program would have had. */
 static void measure_prediction(const struct res_result_workload *workload, struct res_result_entry *entry)
 {
     const struct runs runs = memory_of(workload, entry);
@@ -90,7 +90,7 @@ static void measure_prediction(const struct res_result_workload *workload, struc
     entry->predicted = why == NULL;
 }
 
-/* What ran before it failed is compared with nothing: a failed one has no other figure either. The kernel's share is of the processor time of
+/* Runs before a failure are compared with nothing: a failed entry has no other figure either. The kernel's share is of the processor time of
  * all timed runs together: a short run has few ticks of it. */
 static void measure_runs(struct res_result_entry *entry)
 {
@@ -167,10 +167,10 @@ static struct res_difference judged_time(const struct res_result_workload *workl
     return time;
 }
 
-/* So much is no noise: a neighbour that takes a processor for a while makes less of whole runs, all of which lie on one side. */
+/* The least difference that is no noise: a neighbour that takes a processor for a while makes less of whole runs, all of which lie on one side. */
 #define FEW_LEAST 0.1
 
-/* With fewer rounds than a verdict takes, whole runs are pairs, as those for memory are: a difference by a factor of which each run is on
+/* Judges fewer rounds than a verdict takes: whole runs are pairs, as those for memory are: a difference by a factor of which each run is on
  * one side of all of the baseline's is told. What is not so is left as it is. */
 static void judge_few(struct res_result_workload *workload, const struct res_series *series, size_t at,
                       struct res_difference *time)
@@ -235,7 +235,7 @@ static void judge_family(struct res_result_workload *workload)
     free(p_values);
 }
 
-/* What is shown is what is judged: of the baseline and its control together, which are the same, and of a candidate that times its ratio. */
+/* The figures shown are the ones judged: of the baseline and its control together, which are the same, and of a candidate that times its ratio. */
 static void judge_times(struct res_result_workload *workload)
 {
     const size_t count = entry_count(workload);
@@ -274,7 +274,7 @@ static void judge_times(struct res_result_workload *workload)
 
 /* ---- judged: memory -------------------------------------------------------------------------- */
 
-/* Of a figure of memory or latency, noise being what the control differs by from the baseline; NULL: it is the control itself. */
+/* Judges a figure of memory or latency; the control's difference from the baseline is the noise; NULL: it is the control itself. */
 static struct res_difference judged_paired(const struct res_series *own, const struct res_series *base,
                                            const struct res_series *control, size_t rounds_needed,
                                            double worth)

@@ -1,4 +1,4 @@
-/* figures.h - from the samples of a result to its figures, in one pass. No figure of a result changes behind it.
+/* figures.h - figures of a result from its samples, in one pass. No figure of a result changes behind it.
  *
  *   measured  medians over the runs: resident memory of the memory passes where there are some, page faults, latency
  *   held      what an entry held before the first call, less the least that one of the candidates held then, which is the harness' own
@@ -19,7 +19,7 @@
 #include "results/measure/result/result.h"
 
 /* res_result_judge - once where a result has been made, and once where one has been read.
- * res_workload_judge - of one workload, all but the verdict.
+ * res_workload_judge - judge one workload, all but the verdict.
  *
  * Candidates are judged at once: the more there are, the sooner one of them looks different by chance. A verdict of time that does not hold for
  * all of them together (res_holm) is withdrawn, to `same` where the interval leaves out what was to be resolved: of seven equals one was called different
@@ -38,9 +38,9 @@ void res_workload_judge(struct res_result_workload *workload);
  *           is no growth of its own */
 #define RES_GROWTH_LEAST_NS 600e9
 
-/* res_growth_of - of bytes at so many times, which rise.
+/* res_growth_of - the growth of bytes at so many times, which rise.
  * res_growth_measure - both of a run that has all its samples.
- * res_growth_together - of several runs, of which it is the member at offset `at`: the median, and the ends of all ranges. */
+ * res_growth_together - the growth of several runs, which have it at offset `at`: the median, and the ends of all ranges. */
 struct res_growth res_growth_of(const double *times_ns, const double *bytes, size_t count, double held);
 void res_growth_measure(struct res_run *run);
 struct res_growth res_growth_together(const struct res_run *runs, size_t count, size_t at);
@@ -95,7 +95,7 @@ struct res_run_batches {
     double ops; /* that its times are of; 0: not told */
 };
 
-/* res_run_batches_of - of runs in the order of their rounds. Without rounds when there are none, or when one has no time. Released by res_run_batches_release. */
+/* res_run_batches_of - the batches of runs in the order of their rounds. Without rounds when there are none, or when one has no time. Released by res_run_batches_release. */
 struct res_run_batches res_run_batches_of(const struct res_run *runs, size_t count);
 void res_run_batches_release(struct res_run_batches *batches);
 
@@ -117,7 +117,7 @@ enum res_unit res_metric_unit(enum res_metric metric);
 const char *res_metric_unit_name(enum res_metric metric);
 const char *res_metric_remedy(enum res_metric metric);
 
-/* res_metric_from - by name of `length` bytes. Returns false when there is no such metric. */
+/* res_metric_from - the metric whose name has `length` bytes. Returns false when there is no such metric. */
 bool res_metric_from(const char *name, size_t length, enum res_metric *ret_metric);
 
 /* res_metric_names - "time, p99, ..." for messages. The caller's to free. */
@@ -153,14 +153,14 @@ double res_metric_value(const struct res_result_workload *workload, const struct
 /* res_series_has_time - whether it is one of times, whose ratios are of steady times (steady.c). */
 bool res_series_has_time(const struct res_series *series);
 
-/* res_series_steady_ns - by itself: its steady time less the floor's, per op, NAN where it is not above that. What is shown is ns_per_op. */
+/* res_series_steady_ns - its own steady time: that less the floor's, per op, NAN where it is not above that. What is shown is ns_per_op. */
 double res_series_steady_ns(const struct res_series *series);
 
-/* res_series_logarithm - of the ratio to `base`, another series of the same rounds, from which everything follows that is said of it (statistics.h).
+/* res_series_logarithm - the logarithm of the ratio to `base`, another series of the same rounds, from which everything follows that is said of it (statistics.h).
  *   time    of steady times (steady.c): to the baseline's and its control's together, unless it is the control that is compared
  *   others  of the pairs of each round or pass (res_trimmed_logarithm, res_ratio_of)
  * base NULL: of the figure itself, in the metric's unit.
- * res_series_across - of the ratio of two such figures of two experiments, of which nothing belongs together: res_logarithms_difference.
+ * res_series_across - the logarithm of the ratio of two such figures of two experiments, of which nothing belongs together: res_logarithms_difference.
  * Value NAN where there is no ratio. */
 struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base);
 struct res_logarithm res_series_across(const struct res_series *now, const struct res_series *then);
@@ -258,14 +258,14 @@ char *res_doubt_of_memory(const struct res_result_workload *workload,
  *             program itself showed (a confirmation) outranks what its replays do
  *   good for  half the width of the widest interval of time, or how far the baseline strays from itself, if that is more */
 
-/* Of the process, or of time in malloc and of the heap where that is not known: less is told not to be worth it. */
+/* The least saving, as a share of the process, or of time in malloc and of the heap where that is not known: less is told not to be worth it. */
 #define RES_SAVING_WORTH 0.01
 
 /* A saving whose price is a larger part of the other figure, time or memory, than so many times what it saves of its own is not advised:
  * nobody buys 1 % of memory for 4 % of time. */
 #define RES_PRICE_MOST 3
 
-/* Of the process' time: where objects lie makes its own code slower by less (docs/notes/fidelity.md). Below it a saving in calls may turn round
+/* The least saving to promise, as a share of the process' time: where objects lie makes its own code slower by less (docs/notes/fidelity.md). Below it a saving in calls may turn round
  * in the program, so it is undecided until the program was tried. */
 #define RES_TIME_PROMISED 0.05
 
@@ -278,7 +278,7 @@ double res_resolves(double ratio, struct res_interval interval, struct res_inter
  * that of the program itself where nothing was replayed. Those that it had are dropped: they follow from the figures. */
 void res_verdicts_fill(struct res_result *result);
 
-/* res_fleet_verdict_fill - that of a fleet, likewise. */
+/* res_fleet_verdict_fill - fill the verdict of a fleet, likewise. */
 void res_fleet_verdict_fill(struct res_fleet *fleet);
 
 /* res_answer_kind - what one figure says: its ratio to the baseline's, with its range and its verdict (enum res_verdict).
@@ -289,7 +289,7 @@ enum res_answer_kind res_answer_kind(double ratio, struct res_interval range, in
 /* res_answer_share - what is saved as a share: of the process where that is known. */
 double res_answer_share(const struct res_answer *answer);
 
-/* res_rounds_for_memory - that a verdict on memory takes. */
+/* res_rounds_for_memory - the rounds that a verdict on memory takes. */
 unsigned res_rounds_for_memory(const struct res_result_workload *workload);
 
 #endif

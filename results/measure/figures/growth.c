@@ -1,4 +1,4 @@
-/* growth.c - whether memory grows through the night: slopes over the samples of a memory pass. */
+/* growth.c - growth of memory through the night: slopes over the samples of a memory pass. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,13 +7,13 @@
 #define BLOCKS 32u /* of equal time behind the first tenth, which is startup */
 #define HALF   (BLOCKS / 2)
 
-/* What fills or settles approaches its size by an exponential: time constants that are tried, in blocks. */
+/* Memory that fills or settles approaches its size by an exponential: time constants that are tried, in blocks. */
 static const double SETTLES[] = {1, 2, 4, 8, 16};
 static const double NOTHING[BLOCKS];
 #define STEADIEST 0.95 /* correlation of neighbours at most: with more nothing is known */
-/* Of what is resident, an hour: less is nobody's concern. */
+/* The least share of resident memory an hour that is told: less is nobody's concern. */
 #define WORTH 0.05
-/* Of what live bytes grow by: so much more is what an allocator adds to any object, and no growth of its own. */
+/* The share of live bytes' growth that an allocator adds to any object, and which is no growth of its own. */
 #define ADDED 0.25
 
 /* Less its mean, and what `shape`, whose mean is 0, explains of it; all 0: nothing. */

@@ -358,7 +358,7 @@ static const struct res_call_figures *find(struct res_latency_figures *pass, enu
 
 enum of_passes { MEDIAN, LARGEST };
 
-/* Over the passes that have the figure at this offset. */
+/* The value over the passes that have the figure at this offset. */
 static double over(const struct passes *passes, enum list list, const struct res_call_figures *like,
                    size_t offset, enum of_passes what)
 {
@@ -378,7 +378,7 @@ static double over(const struct passes *passes, enum list list, const struct res
     return found;
 }
 
-/* What is left above the floor's; all of it where the floor has none. */
+/* The part above the floor's; all of it where the floor has none. */
 static double net(double value, double floor)
 {
     return isfinite(floor) ? fmax(value - floor, 0) : value;

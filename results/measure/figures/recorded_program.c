@@ -1,4 +1,4 @@
-/* recorded_program.c - what is known of the program that was recorded: what it used as a whole, whether it rests, how far it is to be trusted. */
+/* recorded_program.c - the program that was recorded: its usage as a whole, whether it rests, how far it is to be trusted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define IDLE_LESS    0.9  /* of the baseline's least; less is no difference worth a word */
 #define CPU_RUNS     3u   /* runs of the program that say more than its one recording */
 #define TORN_DOWN    0.1  /* live at the end over live at the peak */
-/* Without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
+/* The least pause without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
 #define IDLE_NS     1e9
 #define IDLE_PART   0.1
 #define WAITS_PART  0.5 /* of the time that it ran: CPU time of one that waits for others */
@@ -40,7 +40,7 @@ const struct res_result_entry *res_recorded_entry(const struct res_result_worklo
     return entry != NULL && entry->failed == NULL ? entry : NULL;
 }
 
-/* Those that begin under a candidate and make the calls that were replayed: of the calls of others nothing is known either. */
+/* The number of images that begin under a candidate and make the calls that were replayed: the calls of others are not known either. */
 static double images_of(const struct res_result_workload *workload)
 {
     const double share = (double)workload->processes * workload->events_share;
@@ -214,7 +214,7 @@ bool res_waits(const struct res_result_workload *workload)
     return pauses(workload, &pause) || computes_little(workload);
 }
 
-/* Who exits has rested where it paused with what it still holds at its end; or waited, and held as little then. */
+/* A program that exits has rested if it paused with what it still holds at its end, or waited, and held as little then. */
 bool res_rests(const struct res_result_workload *workload)
 {
     const struct pause pause = longest_pause(workload);
@@ -228,7 +228,7 @@ struct extremes {
     double least, most;
 };
 
-/* At rest, over the runs of the memory pass; NAN with fewer than a verdict on memory takes, or where one has no figure. */
+/* Memory at rest, over the runs of the memory pass; NAN with fewer than a verdict on memory takes, or where one has no figure. */
 static struct extremes idle_of(const struct res_result_entry *entry)
 {
     struct extremes found = {INFINITY, -INFINITY};
@@ -298,7 +298,7 @@ char *res_doubt_of_time(const struct res_result *result, const struct res_result
     return NULL;
 }
 
-/* With the same calls more or less is touched where pages are of another size. */
+/* The same calls touch more or less memory if pages are of another size. */
 char *res_doubt_of_pages(const struct res_machine *here, const struct res_process *process)
 {
     const char *there = process != NULL ? fp_huge_pages_name(process->machine.huge_pages) : NULL;

@@ -1,4 +1,4 @@
-/* verdict.c - what pays in the whole program: of time, of memory at the peak and at rest; of a fleet. */
+/* verdict.c - the answer for the whole program: time, memory at the peak and at rest; and for a fleet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,7 +185,7 @@ static bool is_faster(const struct res_result_workload *workload, const struct r
            !(res_blocked_share(workload, entry) > RES_BLOCKED_SHARE);
 }
 
-/* By time the first of those that time does not tell apart is chance. Of them: the fastest whose memory is within 5 % of the
+/* Time alone picks by chance among those that it does not tell apart. This takes of them the fastest whose memory is within 5 % of the
  * least. */
 static const struct res_result_entry *fastest_of(const struct res_result_workload *workload)
 {
@@ -210,7 +210,7 @@ static const struct res_result_entry *fastest_of(const struct res_result_workloa
     return best;
 }
 
-/* What a candidate has of files beyond the baseline, which the program has too. The harness has libstdc++ by itself: of a
+/* The file pages of a candidate beyond the baseline's, which the program has too. The harness has libstdc++ by itself: of a
  * program that has not, that is too little, so no saving is told too small, and no price too high. */
 static double files_brought(const struct res_result_entry *entry, const struct res_result_entry *baseline)
 {
@@ -243,7 +243,7 @@ static size_t rivals(const struct res_result_workload *workload, bool slower)
     return count;
 }
 
-/* Who is faster in its calls alone, by most; NULL: nobody. */
+/* The candidate that is faster in its calls alone, by most; NULL: none is. */
 static const struct res_result_entry *faster_but_for_starts(const struct res_result_workload *workload)
 {
     const struct res_result_entry *best = NULL;
@@ -379,7 +379,7 @@ unsigned res_rounds_for_memory(const struct res_result_workload *workload)
 
 /* ---- the program has the last word ----------------------------------------------------------- */
 
-/* Whether replays say that a candidate saves, which the program shows the contrary of. */
+/* Tells whether replays say that a candidate saves, which the program shows the contrary of. */
 static bool is_contradicted(const struct res_result_workload *workload, const struct res_confirmed *one,
                             bool memory)
 {
@@ -389,7 +389,7 @@ static bool is_contradicted(const struct res_result_workload *workload, const st
                    : is_faster(workload, entry));
 }
 
-/* What it shows the contrary of is not advised, nor what it only takes more of the other for, nor what was not tried in it in its place. */
+/* A candidate is not advised if the program shows the contrary, or only takes more of the other, nor is one in its place that was not tried in the program. */
 static struct res_answer by_the_program(const struct res_result *result,
                                         const struct res_result_workload *workload,
                                         struct res_answer replayed, bool memory, bool rest)

@@ -17,7 +17,7 @@ struct side {
     double mean_bytes;
 };
 
-/* What is kept of a host's newest result. */
+/* The part of a host's newest result that is kept. */
 struct source {
     char *label; /* "": none */
     char *digest, *workload, *program, *machine, *no_trust_time, *no_trust_memory;
@@ -82,7 +82,7 @@ static int order_of(const struct source *source, const char *label, const char *
     return by_label != 0 ? by_label : strcmp(source->digest, digest);
 }
 
-/* Where it stands, or would. */
+/* The place where a label stands, or would. */
 static size_t place_of(const struct res_fleet_input *input, const char *label, const char *digest)
 {
     size_t low = 0, high = input->count;
@@ -119,7 +119,7 @@ char *res_machine_kind(const struct res_machine *machine)
 
 static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
 
-/* Of a result that was published without its runs: of the interval that it has. */
+/* The logarithm of a result that was published without its runs, from the interval that it has. */
 static struct res_logarithm told_by(const struct res_difference *told, uint64_t rounds)
 {
     struct res_logarithm found = {told->ratio > 0 ? log(told->ratio) : NAN, NAN, 0};
@@ -131,7 +131,7 @@ static struct res_logarithm told_by(const struct res_difference *told, uint64_t 
     return found;
 }
 
-/* What the table's figure is made of; its error is known where a verdict would be. */
+/* The logarithm of the table's figure; its error is known where a verdict would be. */
 static struct res_logarithm logarithm_of(const struct res_difference *difference, uint64_t rounds,
                                          uint64_t needed)
 {
@@ -312,12 +312,12 @@ static void fill_entry(const struct source *source, const struct res_fleet_host 
     ret_entry->peak = difference_of(figure_of(source, candidate, true, host->of_memory));
     ret_entry->cpu_ns = ret_entry->time.ratio * (whole_time ? source->cpu_ns : source->calls_ns);
     ret_entry->peak_bytes = ret_entry->peak.ratio * (whole_memory ? source->whole_bytes : source->heap_bytes);
-    /* What is not heap is over recorded time as it is at the peak. */
+    /* Memory that is not heap is over recorded time as it is at the peak. */
     ret_entry->mean_bytes = side->mean_bytes +
                             (whole_memory ? source->whole_bytes - source->heap_bytes + side->files : 0);
 }
 
-/* Of what its figures are: of what the fleet's are, if it knows that. */
+/* Fills a host with figures of the same base as the fleet's, if it knows that. */
 static void fill_host(const struct source *source, const struct res_fleet *fleet, double share,
                       struct res_fleet_host *ret_host)
 {
@@ -341,7 +341,7 @@ static void fill_host(const struct source *source, const struct res_fleet *fleet
         fill_entry(source, ret_host, i, &ret_host->entries[i]);
 }
 
-/* Where some are given, a host without one has none. */
+/* If some shares are given, a host without one has none. */
 static double *shares_of(const struct res_fleet_input *input)
 {
     double *shares = res_calloc(input->count + 1, sizeof *shares), sum = 0;
@@ -358,7 +358,7 @@ static double *shares_of(const struct res_fleet_input *input)
     return shares;
 }
 
-/* Of the process where hosts with at least half of the shares know it. */
+/* The base of the fleet's figures: the process where hosts with at least half of the shares know it. */
 static int of_what(const struct res_fleet_input *input, const double *shares, bool memory)
 {
     double known = 0;

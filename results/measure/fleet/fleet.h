@@ -83,7 +83,7 @@ void res_fleet_candidates_fill(struct res_fleet *fleet);
 
 #define RES_FLEET_KINDS_MOST 64u /* values of one thing that are told apart */
 
-/* What is asked of all results together. Strings borrowed. */
+/* A request to all results together. Strings borrowed. */
 struct res_fleet_request {
     const char
         *expect; /* labels or names of workloads, by commas, or a file with one a line and perhaps its share;

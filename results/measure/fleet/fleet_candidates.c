@@ -22,7 +22,7 @@ used(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t ca
                : NULL;
 }
 
-/* Those that are in the common figures, in the order of the hosts. */
+/* The hosts in the common figures, in the order of the hosts. */
 struct sample {
     struct res_fleet_host **hosts;
     struct res_fleet_difference **differences;
@@ -99,7 +99,7 @@ static struct res_logarithm logarithm_of(const struct res_fleet_difference *diff
     return (struct res_logarithm){log(difference->ratio), difference->error, difference->freedom};
 }
 
-/* Of every candidate and host, host_count for each candidate in the order of its sample: p of a ratio above the limit, or of whether it is 1 where
+/* The p-values of every candidate and host, host_count for each candidate in the order of its sample: p of a ratio above the limit, or of whether it is 1 where
  * the limit is NAN, corrected for all of them. NAN where there is no interval. */
 static double *host_p_values(const struct res_fleet *fleet, const struct sample *samples, double limit)
 {

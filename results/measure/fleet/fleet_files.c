@@ -75,7 +75,7 @@ static char *expected_text(const char *asked, char **ret_problem)
     return NULL;
 }
 
-/* Who is named twice is expected once. */
+/* A host that is named twice is expected once. */
 static void drop_doubled(struct expectation *expectation)
 {
     size_t kept = 0;
@@ -113,7 +113,7 @@ static struct expected *find_expected(const struct expectation *expectation, con
                : NULL;
 }
 
-/* Who a workload is, among those expected: by its host's label, its name, or that without its ending. */
+/* Finds a workload among those expected: by its host's label, its name, or that without its ending. */
 static struct expected *expected_of(const struct expectation *expectation,
                                     const struct res_result_workload *workload)
 {
@@ -207,7 +207,7 @@ static int by_frequency(const void *left, const void *right)
                                           : strcmp(one->value, other->value);
 }
 
-/* What has more than one kind becomes the fleet's. */
+/* Kinds of more than one value become the fleet's. */
 static void give_mixed(struct res_fleet_seen *seen, struct res_fleet *fleet)
 {
     fleet->mixed = seen->items;

@@ -61,7 +61,7 @@ static double number_after(const char *text, const char *key)
     return NAN;
 }
 
-/* For how long threads that could run waited for a processor, since the kernel began: of /proc/pressure; else, summed over
+/* The time that threads which could run waited for a processor, since the kernel began: of /proc/pressure; else, summed over
  * them, of /proc/schedstat, whose eighth number of each processor it is, in ns. NAN: neither tells. */
 static double pressed_us(const struct res_disturbances *disturbances)
 {
@@ -345,7 +345,7 @@ static double usable_cpus(void)
     return CPU_COUNT(&set);
 }
 
-/* What may be of any bytes, made plain. Takes over the text. */
+/* Makes a text plain that may have any bytes. Takes over the text. */
 static char *plain(char *text)
 {
     char *fit = text != NULL ? res_text_plain(text) : NULL;

@@ -1,4 +1,4 @@
-/* disturbances.h - what of the machine's state or doings disturbs a measurement, looked at once before an experiment
+/* disturbances.h - the machine's state and doings that disturb a measurement, looked at once before an experiment
  * and once after it; and what the machine is.
  *
  *   before   what lasts, for `mallab doctor`: a governor other than `performance`, turbo, huge pages for everyone, little free

@@ -60,7 +60,7 @@ bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *re
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-/* What disturbs `ab`. An interleaved experiment evens out what lasts (turbo, huge pages), not what comes and goes. */
+/* Disturbances of `ab`. An interleaved experiment evens out what lasts (turbo, huge pages), not what comes and goes. */
 static const struct {
     const char *kind; /* of disturbances.c */
     const char *name;
@@ -318,7 +318,7 @@ static void add_kernel_settings(struct res_doctor *doctor)
     }
 }
 
-/* What steers allocators is inherited by a recorded program and kept from replays: the two then differ. */
+/* A recorded program inherits variables that steer allocators, and replays do not: the two then differ. */
 static void add_environment(struct res_doctor *doctor)
 {
     static const char *const names[] = {"LD_PRELOAD",       "GLIBC_TUNABLES",  "MALLOC_CONF",

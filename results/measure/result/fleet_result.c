@@ -151,7 +151,7 @@ static const struct res_field FLEET_FIELDS[] = {
 const struct res_described RES_FLEET = RES_DESCRIBE("a fleet", FLEET_FIELDS);
 #undef OWNER
 
-/* What stands in a document beside the fleet. */
+/* The members of a document beside the fleet. */
 static const char *const BESIDE[] = {"schema", "mallab_version", "missing", "mixed", "left_out"};
 
 json_t *res_fleet_write(const struct res_fleet *fleet)

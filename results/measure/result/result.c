@@ -46,7 +46,7 @@ static const struct {
     {"mallab-report/", "the data of a page by 'mallab report --format html'", "name the results themselves"},
 };
 
-/* By the value of the key `schema`; NULL when it is none of ours, and for NULL. ret_remedy: what reads or makes use of it; may be
+/* The kind of a document, by the value of the key `schema`; NULL when it is none of ours, and for NULL. ret_remedy: what reads or makes use of it; may be
  * NULL. */
 static const char *kind_of(const char *schema, const char **ret_remedy)
 {
@@ -84,7 +84,7 @@ static bool is_schema_of_result(const char *schema)
     return schema != NULL && strncmp(schema, SCHEMA_NAME, strlen(SCHEMA_NAME)) == 0;
 }
 
-/* Whether a document is a result, but for what its rows ask for. NULL when it is, else the problem. */
+/* The defect of a document, beside what its rows ask for; NULL when it is a result. */
 static char *defect_of(const json_t *result)
 {
     const char *schema = json_string_value(json_object_get(result, "schema"));
@@ -104,7 +104,7 @@ static char *defect_of(const json_t *result)
     return NULL;
 }
 
-/* What the rows do not ask for. */
+/* Defects for which the rows do not ask. */
 static const char *shown_defect(const struct res_result *result)
 {
     for (size_t i = 0; i < result->workload_count; i++)
@@ -164,7 +164,7 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* As our writers write it, and without what no row names. ret_lists: with what the parser would have taken for them. */
+/* Parses a text as our writers write it, without what no row names. ret_lists: with what the parser would have taken for them. */
 static bool parse_rows(const char *text, size_t size, const struct fp_json_bound *bound, json_t **ret_result,
                        struct res_lists *ret_lists)
 {
@@ -200,7 +200,7 @@ static enum fp_status parse(int fd, struct res_lists *ret_lists, json_t **ret_re
     return status;
 }
 
-/* Why that failed, in one line; of what is no JSON, what it is instead where that can be told. */
+/* Tells why reading failed, in one line; of a file that is no JSON, what it is instead where that can be told. */
 static char *unread(const char *path, enum fp_status status, const json_error_t *error)
 {
     if (status != FP_ERR_CORRUPT)

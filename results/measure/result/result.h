@@ -41,7 +41,7 @@ struct res_figures {
     struct res_growth growth, live_growth; /* over the memory passes (growth.c) */
 };
 
-/* How a run ended before its end; counts that are not known are NAN. */
+/* The failure of a run; counts that are not known are NAN. */
 struct res_failure {
     char *cause, *call, *text; /* cause: "null", "limit", "oom", "crash", "check", "timeout", "thread" */
     double op, op_last, thread, size_bytes, rest_call;
@@ -49,7 +49,7 @@ struct res_failure {
     json_t *rest;
 };
 
-/* What a limit by control groups did, over all runs of an entry. */
+/* The effects of a limit by control groups, over all runs of an entry. */
 struct res_limited {
     uint64_t runs, runs_at_limit, at_limit_count_max;
     uint64_t peak_bytes_max; /* 0: not told */
@@ -127,7 +127,7 @@ struct res_result_entry {
     json_t *rest;
 };
 
-/* What the recorded process took in all; NAN: not known. */
+/* The recorded process's usage in all; NAN: not known. */
 struct res_process {
     double cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
         ran_ns, brief_calls;
@@ -141,7 +141,7 @@ struct res_runs_on {
     char *name, *version, *how; /* how: as fp_runs_on_name has it */
 };
 
-/* What a figure of a workload, a fleet or a confirmation says about the program (results/measure/figures/verdict.c). */
+/* The meaning of a figure of a workload, a fleet or a confirmation for the program (results/measure/figures/verdict.c). */
 enum res_answer_kind {
     RES_ANSWER_NONE = 0,           /* there is no such figure */
     RES_ANSWER_NOTHING_TO_COMPARE, /* the baseline is alone */
@@ -177,7 +177,7 @@ struct res_program_verdict {
 
 enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };
 
-/* What was live when the recording began and ended: whether memory figures are what they seem. */
+/* The objects that were live when the recording began and ended: whether memory figures are what they seem. */
 enum res_live {
     RES_LIVE_KNOWN = 0,
     RES_LIVE_FROM_MIDDLE = 1, /* not known when it begins: lower bounds */
@@ -413,7 +413,7 @@ struct res_fleet_missing {
     char *label;
 };
 
-/* What results of one fleet differ in: its values, the most frequent first. */
+/* A kind in which results of one fleet differ: its values, the most frequent first. */
 struct res_fleet_kind {
     char *value;
     uint64_t results;
@@ -495,7 +495,7 @@ struct res_confirmed {
 
 enum { RES_CONFIRMED_BY_HYPERFINE = 0, RES_CONFIRMED_BY_WAIT4 = 1, RES_CONFIRMED_SERVICE = 2 };
 
-/* How they came about. */
+/* The way that the runs came about. */
 struct res_confirmation {
     struct res_texts command;          /* not known of a service */
     char *start, *ready, *load, *stop; /* of a service; NULL: it is a command, or was not given */
@@ -508,7 +508,7 @@ struct res_confirmation {
 
 extern const struct res_described RES_CONFIRMED, RES_CONFIRMATION;
 
-/* res_confirmed_named - that of a candidate; NULL: it took no part. The control is no candidate. */
+/* res_confirmed_named - the confirmation of a candidate; NULL: it took no part. The control is no candidate. */
 const struct res_confirmed *res_confirmed_named(const struct res_confirmed *all, size_t count,
                                                 const char *name);
 

@@ -25,7 +25,7 @@
 static const char DELEGATE[] = "run mallab as root, or in a group of its own: systemd-run --user --scope -p "
                                "Delegate=yes mallab ...";
 
-/* Whether one of the words of a file is this one. */
+/* Tells whether one of the words of a file is this one. */
 static bool file_has(const char *root, const char *directory, const char *name, const char *word)
 {
     char text[4096], *rest = text;
@@ -152,7 +152,7 @@ static struct piece next(const char **text, const char *end, char separator)
     return piece;
 }
 
-/* Whether a list "rw,memory" has the word. */
+/* Tells whether a list "rw,memory" has the word. */
 static bool has(struct piece list, const char *word)
 {
     const char *at = list.at, *end = list.at + list.length;

@@ -14,7 +14,7 @@
 
 /* ---- sums ------------------------------------------------------------------------------------- */
 
-/* What stands in a run's JSON at a dotted path. */
+/* The value in a run's JSON at a dotted path. */
 static const json_t *value_of(const struct res_run *run, const char *path)
 {
     const json_t *value = run->json;
@@ -28,7 +28,7 @@ static const json_t *value_of(const struct res_run *run, const char *path)
     return value;
 }
 
-/* Likewise; objects on the way are there. */
+/* Puts a value at a dotted path; objects on the way are there. */
 static void put(json_t *root, const char *path, json_t *value)
 {
     const char *dot = strchr(path, '.');
@@ -190,7 +190,7 @@ static double mean_of(const struct memory *memory)
     return sum;
 }
 
-/* Of those at the end; NAN where one of them does not tell. */
+/* Sums the members that last to the end; NAN where one of them does not tell. */
 static double sum_last(const struct memory *memory, size_t offset)
 {
     double sum = 0;
@@ -209,7 +209,7 @@ static double start_of(const struct memory *memory)
     return sum;
 }
 
-/* Of one process: they share the pages, and those that were forked map few of them anew. */
+/* The file pages at the start of one process: members share the pages, and those that were forked map few of them anew. */
 static double start_files_of(const struct memory *memory)
 {
     double most = NAN;
@@ -295,7 +295,7 @@ static void merge_memory(json_t *root, const struct res_member *members, const s
 
 /* ---- one run ---------------------------------------------------------------------------------- */
 
-/* What one member says and others do not: the first such. */
+/* Takes a word that one member says and others do not: the first such. */
 static void merge_words(json_t *root, const struct res_run *runs, size_t count)
 {
     for (size_t i = count; i-- > 0;) {

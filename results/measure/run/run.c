@@ -187,7 +187,7 @@ static const struct res_field RUN_FIELDS[] = {
 const struct res_described RES_RUN = RES_DESCRIBE_AT("a run", RUN_FIELDS, offsetof(OWNER, json));
 #undef OWNER
 
-/* Why what a run printed is no result; NULL: it is one. The caller's to free. */
+/* Tells why a run's output is no result; NULL: it is one. The caller's to free. */
 static char *defect_of(const json_t *printed, const struct res_run *run)
 {
     const json_t *proof = json_object_get(printed, "proof");

@@ -47,14 +47,14 @@ enum res_run_state {
     RES_RUN_STOPPED = 2, /* by request->stop */
 };
 
-/* What a start of a program costs under a candidate before it calls malloc (start_costs.c): medians over starts. */
+/* The cost of a program's start under a candidate before it calls malloc (start_costs.c): medians over starts. */
 struct res_start_cost {
     uint64_t starts; /* that these are of; 0: not known, and all else is NAN */
     double cpu_ns;
     double more_cpu_ns; /* than under the baseline, in the same round; of the baseline 0 */
 };
 
-/* By how many bytes memory grows an hour (growth.c), with its range; bytes 0: none is shown. All NAN: it is not known. */
+/* The bytes that memory grows by an hour (growth.c), with its range; bytes 0: none is shown. All NAN: it is not known. */
 struct res_growth {
     double bytes, low, high;
 };
@@ -224,13 +224,13 @@ char *res_group_try(const struct res_group_place *place);
 /* ---- a trial: one workload with all candidates, as it is being measured: what is asked for, and the samples so far.
  * experiment.h has the words, and fills it; figures/ computes from it. */
 
-/* What the passes of one entry brought. All zero: there were none. */
+/* The outcome of one entry's passes. All zero: there were none. */
 struct res_passes {
     json_t *latency;      /* array of the runs' `latency` objects; NULL: no pass */
     char *latency_failed; /* one line; NULL when all passes ran */
 };
 
-/* What is replayed; strings borrowed. */
+/* A workload to replay; strings borrowed. */
 struct res_workload {
     const char *name;  /* for people: the file's base name */
     char program[128]; /* recorded; "" when unknown */
@@ -270,7 +270,7 @@ struct res_workload {
 };
 
 struct res_trial;
-/* What a trial needs before it says enough: nothing; more rounds; more rounds with memory passes. */
+/* A trial's need before it says enough: nothing; more rounds; more rounds with memory passes. */
 enum res_need { RES_NEED_NOTHING, RES_NEED_ROUNDS, RES_NEED_PASSES };
 
 struct res_options {
@@ -331,7 +331,7 @@ struct res_entry {
     struct res_passes passes;
 };
 
-/* What ended the rounds of a workload. */
+/* The ends of a workload's rounds. */
 enum res_ended {
     RES_ENDED_INTERRUPT = 0, /* by options.stop */
     RES_ENDED_ROUNDS,        /* as many as asked for */

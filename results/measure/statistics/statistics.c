@@ -178,7 +178,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Those that are p-values, by size: the caller's to free. */
+/* The members that are p-values, by size: the caller's to free. */
 static double **tested_of(double *p_values, size_t count, size_t *ret_tested)
 {
     double **sorted = res_calloc(count + 1, sizeof *sorted);

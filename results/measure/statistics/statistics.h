@@ -1,4 +1,4 @@
-/* statistics.h - what is computed from the runs of an experiment, and how.
+/* statistics.h - figures computed from the runs of an experiment.
  *
  *   sample    one run's figure; samples of one round belong together (same minutes, same machine state)
  *   ratio     candidate over baseline in the same round; 1.02 is 2 % more than the baseline
@@ -54,7 +54,7 @@ enum res_verdict {
 /* The words of the JSON by verdict, NULL at the end: "undecided", "same", "faster", "slower"; of memory "less" and "more". */
 extern const char *const RES_TIME_VERDICTS[], *const RES_MEMORY_VERDICTS[];
 
-/* res_by_value - for qsort, of doubles. */
+/* res_by_value - compare two doubles, for qsort. */
 int res_by_value(const void *left, const void *right);
 
 /* res_quantile - the value below which a part of the samples lies, 0 <= part <= 1, count > 0.
@@ -74,7 +74,7 @@ double res_median_deviation(const double *samples, size_t count);
  * Source  M. Abramowitz, I. A. Stegun, "Handbook of mathematical functions" (1964), 26.7.5. */
 double res_student_quantile(size_t freedom);
 
-/* res_trimmed_logarithm - of ratios of pairs: of their logarithms a fifth is left out at each end, so that runs which something disturbed count for
+/* res_trimmed_logarithm - the logarithm of pairs' ratios: a fifth is left out at each end, so that runs which something disturbed count for
  * nothing; what is left out widens the error. Under 5 ratios nothing is left out, and it is Student's of their mean.
  * ratios    0 and more. Where all that are kept are 0 the logarithm is -INFINITY, without error
  * Returns   value NAN without ratios, where one is negative or no number, and where only some that are kept are 0; error NAN of one.
@@ -87,7 +87,7 @@ struct res_logarithm res_trimmed_logarithm(const double *ratios, size_t count);
  * since noise of +3 % would as well have been -3 %. {1, 1} when there is none. */
 struct res_interval res_noise(const struct res_interval *aa);
 
-/* What a verdict is made from. */
+/* The figures that a verdict is made from. */
 struct res_comparison {
     double ratio;                 /* to the baseline */
     struct res_interval interval; /* of that ratio */
@@ -132,7 +132,7 @@ enum res_verdict res_judge(const struct res_comparison *comparison);
  * Source  S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979). */
 void res_holm(double *p_values, size_t count);
 
-/* res_logarithms_difference - of two logarithms that were measured apart: freedom by Welch and Satterthwaite.
+/* res_logarithms_difference - the difference of two logarithms that were measured apart: freedom by Welch and Satterthwaite.
  * Source  B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved", Biometrika 34 (1947) */
 struct res_logarithm res_logarithms_difference(struct res_logarithm one, struct res_logarithm two);
 
@@ -193,7 +193,7 @@ struct res_batches {
 struct res_steady *res_steady_of(const struct res_batches *batches);
 void res_steady_free(struct res_steady *steady);
 
-/* What a ratio is made of. Base's rounds belong to other's, those of as many as all have; NULL or without rounds: there is none. */
+/* The two sides of a ratio. Base's rounds belong to other's, those of as many as all have; NULL or without rounds: there is none. */
 struct res_steady_sides {
     const struct res_batches *other, *base;
     const struct res_batches *control; /* the base once more; may be NULL */
@@ -204,7 +204,7 @@ struct res_steady_sides {
  * floor may be NULL. */
 double res_steady_net_ns(const struct res_batches *batches, const struct res_batches *floor);
 
-/* res_steady_logarithm - of the net ratio, or of other's own net time where base is NULL; with its error. Value NAN where a side has no rounds, batches differ, or
+/* res_steady_logarithm - the logarithm of the net ratio, or of other's own net time where base is NULL; with its error. Value NAN where a side has no rounds, batches differ, or
  * a time is not above its floor. Intervals, p-values and tests at a limit follow from it: statistics.h. */
 struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides);
 

@@ -6,7 +6,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
-/* Of the rounds, the fastest. */
+/* The parts of the rounds, the fastest of them. */
 static const double PARTS[] = {0.5, 0.25, 0.125, 0.0625};
 #define PART_COUNT   (sizeof PARTS / sizeof PARTS[0])
 #define QUARTER      1
@@ -19,7 +19,7 @@ struct side {
     double ns;       /* the steady time */
 };
 
-/* By each of the parts that somebody asked for, up to end. */
+/* The logarithms by each of the parts that somebody asked for, up to end. */
 struct res_steady {
     size_t end;
     struct side by[PART_COUNT];
@@ -39,7 +39,7 @@ static double add_batch(struct side *side, double part, const double *times, dou
     return taken;
 }
 
-/* Where the slowest of a part stands among the times in their order. */
+/* The place of a part's slowest round among the times in their order. */
 static size_t place_of(size_t part, size_t rounds)
 {
     return (size_t)fmax(ceil(PARTS[part] * (double)rounds - 1e-9) - 1, 0);
@@ -102,7 +102,7 @@ static bool is_there(const struct res_batches *batches)
     return batches != NULL && batches->round_count > 0 && batches->batch_count > 0;
 }
 
-/* Behind the last part that so many rounds are enough for. */
+/* The place behind the last part that so many rounds are enough for. */
 static size_t end_of(size_t rounds)
 {
     size_t end = QUARTER + 1;
@@ -190,7 +190,7 @@ static double error_of(size_t part, const double *says, const double *weights, s
 /* The sides of a ratio: other, base, control, floor. */
 enum { OTHER, BASE, CONTROL, FLOOR, SIDE_COUNT };
 
-/* By one part. says: room for each round. */
+/* The logarithm by one part. says: room for each round. */
 static struct res_logarithm logarithm_by(size_t part, const struct res_steady *sides, const bool *is_side,
                                          size_t rounds, double *says)
 {
@@ -215,7 +215,7 @@ static double width_of(const struct res_logarithm *logarithm)
     return isfinite(width) ? width : INFINITY;
 }
 
-/* By the part that tells most. */
+/* The logarithm by the part that tells most. */
 static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size_t rounds)
 {
     const struct res_batches *const batches[SIDE_COUNT] = {of->other, of->base, of->control, of->floor};

@@ -305,7 +305,7 @@ static void sample_all(struct tracer *tracer)
     tracer->next_ns = end_ns + (rest_ns > tracer->request->step_ns ? rest_ns : tracer->request->step_ns);
 }
 
-/* Whether it has to be ended, and why. since_ns: its command has ended; 0: it runs. */
+/* Tells whether it has to be ended, and why. since_ns: its command has ended; 0: it runs. */
 static enum fp_process_end reason_to_end(const struct tracer *tracer, uint64_t begin_ns, uint64_t since_ns,
                                          char **ret_reason)
 {
@@ -359,7 +359,7 @@ static enum fp_process_end follow(struct tracer *tracer, char **ret_reason)
     }
 }
 
-/* In the child: wait until it is traced. */
+/* Runs in the child: wait until it is traced. */
 static int wait_at_gate(void *data)
 {
     const int *gate = data;
@@ -443,7 +443,7 @@ void res_sampled_release(struct res_sampled *sampled)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* What one of a group held from a moment on. */
+/* The memory that one of a group held from a moment on. */
 struct change {
     uint64_t at_ns;
     const struct res_moment *to; /* NULL: it ended */
@@ -493,7 +493,7 @@ static uint64_t shared_of(const struct res_moment *const *now, size_t count)
     return most;
 }
 
-/* What all hold together, at its most. */
+/* The most that all hold together. */
 static double held_together(const struct res_image *const *members, size_t count)
 {
     uint64_t anonymous_bytes = 0, most = 0;

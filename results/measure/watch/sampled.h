@@ -47,7 +47,7 @@ struct res_image {
     struct res_moment series[RES_SAMPLED_MAX];
     size_t series_count;
 
-    /* Under way. */
+    /* Peaks under way. */
     double file_peak_bytes, sample_peak_bytes;
     uint64_t last_ns, series_every, series_skipped;
 };
@@ -79,7 +79,7 @@ double res_sampled_group(const struct res_sampled *sampled, const char *name);
 enum res_mapped { RES_MAPPED_UNKNOWN, RES_NOT_MAPPED, RES_MAPPED };
 enum res_mapped res_mapped(pid_t pid, const char *file);
 
-/* What /proc/PID/status tells, in bytes. */
+/* Figures of /proc/PID/status, in bytes. */
 struct res_status {
     uint64_t peak_bytes, resident_bytes, anonymous_bytes, file_bytes, shared_bytes;
 };

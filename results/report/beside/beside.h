@@ -39,7 +39,7 @@
 enum res_bridge { RES_BRIDGE_NONE, RES_BRIDGE_BASELINE };
 extern const char *const RES_BRIDGE_WORDS[];
 
-/* What a session has of one metric; empty series where it has none. */
+/* The series of one metric in a session; empty series where it has none. */
 struct res_session {
     struct res_series own,
         baseline; /* baseline: the bridge's; empty where there is none, or it is the candidate */
@@ -158,7 +158,7 @@ void res_budget_release(struct res_budget *budget);
 enum res_outcome { RES_WITHIN, RES_OVER, RES_INCONCLUSIVE };
 #define RES_OUTCOME_COUNT 3
 
-/* How inconclusive findings are taken. */
+/* The meaning of inconclusive findings. */
 enum res_doubt { RES_DOUBT_TOLD, RES_DOUBT_PASSES, RES_DOUBT_FAILS };
 
 struct res_finding {
@@ -236,7 +236,7 @@ void res_finding_add(struct res_beside *beside, const struct res_finding *findin
 /* res_told_add - a line; takes over the words. */
 void res_told_add(struct res_beside *beside, char *words);
 
-/* res_beside_document - for people, in the form of the style: what changed since then, a table for each workload, what a check comes to.
+/* res_beside_document - the document for people, in the form of the style: what changed since then, a table for each workload, what a check comes to.
  * res_check_junit - XML that GitLab, Jenkins and others show as tests: one suite a workload, one case a finding. Over is a failure; inconclusive
  *     is skipped, or a failure or passes, as `doubt` says; the reason is always there.
  * Names may hold anything: every form escapes them. The same input, the same bytes; the caller's to free. */
@@ -266,7 +266,7 @@ char *res_machine_problem(const struct res_result *earlier, const struct res_res
 
 /* res_changed_libraries - which libraries are not those of the earlier result, a line each, or that it does not say: of the candidates
  * that both have, and the C library that all of them call.
- * res_library_change - of one candidate: "jemalloc: version 5.2 then, 5.3 now", or as res_build_change; NULL: none. The caller's to free.
+ * res_library_change - the change of one candidate: "jemalloc: version 5.2 then, 5.3 now", or as res_build_change; NULL: none. The caller's to free.
  * res_differences_add - settings and parts of the machine that differ. res_lone_add - workloads that only one of both has. */
 struct res_texts res_changed_libraries(const struct res_result *earlier, const struct res_result *result);
 char *res_library_change(const struct res_result_entry *then, const struct res_result_entry *now);
@@ -302,7 +302,7 @@ void res_fleet_check(struct res_beside *check, const struct res_fleet *fleet,
 #define RES_HISTORY_SCHEMA "mallab-history/1"
 #define RES_HISTORY_LEAST  0.01 /* part by which a figure must differ to be marked */
 
-/* What one figure did since the first of the level. */
+/* The move of one figure since the first of the level. */
 struct res_history_move {
     const char *word; /* verdict; NULL: it did not move */
     double change;    /* a ratio; NAN: there is nothing to hold it against */
@@ -363,7 +363,7 @@ void res_history_finish(struct res_history *history);
  * caller's to free. */
 char *res_history_name(const struct res_result *result, unsigned number);
 
-/* res_history_date - of a point, to the minute; "?": it has none.
+/* res_history_date - the date of a point, to the minute; "?": it has none.
  * res_history_document - the whole for people, in the form of the style. The caller's to free. */
 const char *res_history_date(const struct res_history_point *point, char *room);
 char *res_history_document(const struct res_history *history, const struct res_style *style);

@@ -14,7 +14,7 @@
 char *res_finding_seen(const struct res_finding *finding)
 {
     const struct res_estimate estimate = finding->estimate;
-    /* Of rounds, not of passes, which need fewer. */
+    /* Rounds are meant, not passes, which need fewer. */
     const bool few = finding->rule.of_fleet == RES_FLEET_NONE && finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
                      (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
     if (finding->rule.of_fleet == RES_FLEET_LOSERS)
@@ -46,7 +46,7 @@ static char *summary_words(const struct res_beside *check)
                       words[check->outcome]);
 }
 
-/* What was taken out of the times of a workload, told once; NULL: nothing. first: its first finding. */
+/* The words for what was taken out of a workload's times, told once; NULL: nothing. first: its first finding. */
 static char *bridge_words(const struct res_beside *check, size_t first)
 {
     for (size_t i = first; i < check->finding_count; i++) {
@@ -141,7 +141,7 @@ static char *name_of(const struct res_result *result)
     return res_printf("%s (%s)", commit, label);
 }
 
-/* What is other than then: before any figure. */
+/* Tells what is other than then, before any figure. */
 static void add_changes(struct res_document *document, const struct res_beside *check)
 {
     res_document_names(document, NULL, &check->changed_libraries, 0);
@@ -171,7 +171,7 @@ static void add_machine(struct res_document *document, const struct res_beside *
             res_document_line(document, "%s", check->now->disturbances[i].text);
 }
 
-/* What was taken out of the change of times, and what could have been seen. */
+/* Tells what was taken out of the change of times, and what could have been seen. */
 static void add_explanation(struct res_document *document, const struct res_beside *comparison)
 {
     const char *unchanged = NULL;

@@ -76,7 +76,7 @@ static bool take_number(struct res_span *text, double *ret_number)
     return true;
 }
 
-/* What may be limited of a fleet, and the metric whose unit it has. */
+/* The figures of a fleet that may be limited, and the metric whose unit it has. */
 static const struct {
     const char *name, *examples;
     enum res_metric metric;
@@ -93,7 +93,7 @@ const char *res_rule_metric(const struct res_rule *rule)
                                             : res_metric_name(rule->metric);
 }
 
-/* limit_examples - of limits of a rule's metric, for messages. */
+/* limit_examples - examples of limits of a rule's metric, for messages. */
 static const char *limit_examples(const struct res_rule *rule)
 {
     if (rule->of_fleet != RES_FLEET_NONE)
@@ -155,7 +155,7 @@ static bool losers_take(struct res_span text, struct res_rule *rule)
                : text.length == 0 && rule->limit == floor(rule->limit) && rule->limit <= RES_RULE_LIMIT_MAX;
 }
 
-/* For messages: short, and nothing in it that drives a terminal. */
+/* A text quoted for messages: short, and nothing in it that drives a terminal. */
 static char *quoted(struct res_span span)
 {
     char *copy = res_strndup(span.begin, span.length < 60 ? span.length : 60);
@@ -207,7 +207,7 @@ static char *copied_name(struct res_span span)
     return plain;
 }
 
-/* What stands before a rule's limit, found. begin NULL: all. */
+/* The part before a rule's limit, found. begin NULL: all. */
 struct target {
     bool fleet;
     struct res_span workload, candidate;

@@ -101,7 +101,7 @@ enum res_outcome res_judge_limit(const struct res_estimate *estimate, double lim
 
 /* ---- one finding ---------------------------------------------------------------------------- */
 
-/* What a finding is made of, of one workload. */
+/* The sources of a finding in one workload. */
 struct scene {
     const struct res_result *result, *earlier;                     /* earlier: NULL: there is none */
     const struct res_result_workload *workload, *earlier_workload; /* likewise */
@@ -206,7 +206,7 @@ static bool is_same_place(const struct scene *scene)
     return is_same;
 }
 
-/* Without an outcome where the figures are to give it: reason stays NULL then. */
+/* Finds without an outcome where the figures are to give it: reason stays NULL then. */
 static struct res_finding find(const struct scene *scene, const struct res_result_entry *entry,
                                const struct res_rule *rule)
 {
@@ -249,7 +249,7 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
     return finding;
 }
 
-/* What came out of the judging, in words. */
+/* The outcome of the judging, in words. */
 static char *reason_of(const struct res_beside *check, const struct res_finding *finding, const char *why,
                        bool over_alone, size_t tested)
 {
@@ -265,7 +265,7 @@ static char *reason_of(const struct res_beside *check, const struct res_finding 
     return res_strdup(why);
 }
 
-/* What the figure has to differ from the limit by. Within a result the interval of a time has the control in it. */
+/* The noise that a figure has to differ from the limit by. Within a result the interval of a time has the control in it. */
 static struct res_interval noise_at_limit(const struct res_beside *check, const struct res_finding *finding)
 {
     const bool is_in_interval = finding->rule.metric == RES_METRIC_TIME &&
@@ -512,7 +512,7 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
 
 /* ---- then and now ---------------------------------------------------------------------------- */
 
-/* As a check judges at a limit of 1, on both sides of it. Bytes have to be worth a difference. */
+/* Judges a change as a check does at a limit of 1, on both sides of it. Bytes have to be worth a difference. */
 static void judge_change(struct res_finding *finding, size_t needed)
 {
     const struct res_estimate *ratio = &finding->estimate;

@@ -35,7 +35,7 @@ static struct res_texts labels_of(const struct res_fleet_named *hosts, size_t co
     return labels;
 }
 
-/* Of losers, whose outcome no interval gives: as few at least as are proven, as many at most as are not excluded. */
+/* Judges losers, whose outcome no interval gives: as few at least as are proven, as many at most as are not excluded. */
 static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_candidate *candidate,
                          struct res_finding *finding)
 {
@@ -84,7 +84,7 @@ static void judge_change(const struct res_fleet_candidate *candidate, struct res
                                              finding->rule.limit);
 }
 
-/* What is within may not be so with the results that are not there. */
+/* A figure that is within may not be so with the results that are not there. */
 static void doubt_what_is_missing(const struct res_fleet *fleet, struct res_finding *finding)
 {
     const bool within = finding->reason != NULL ? finding->outcome == RES_WITHIN
@@ -97,7 +97,7 @@ static void doubt_what_is_missing(const struct res_fleet *fleet, struct res_find
     finding->reason = res_printf("within so far, but %zu of the results are missing or left out", absent);
 }
 
-/* Without figures. */
+/* Begins a finding without figures. */
 static struct res_finding begin_finding(const struct res_fleet *fleet, size_t candidate,
                                         const struct res_rule *rule)
 {
@@ -144,7 +144,7 @@ static struct res_finding fleet_finding(const struct res_fleet *fleet, size_t ca
     return finding;
 }
 
-/* Of a fleet all candidates but the baseline, and that where a rule names it. */
+/* Checks all candidates of a fleet but the baseline, and that where a rule names it. */
 void res_fleet_check(struct res_beside *check, const struct res_fleet *fleet, const struct res_budget *budget)
 {
     for (size_t i = 0; i < fleet->candidate_count; i++) {

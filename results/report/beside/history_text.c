@@ -54,7 +54,7 @@ static char *changes_of(const struct res_history_point *point)
     return words.text != NULL ? words.text : res_strdup("");
 }
 
-/* What was measured: what the user calls it, else the commit, shortened as git does. */
+/* The name of what was measured: the user's, else the commit, shortened as git does. */
 static char *measured_of(const struct res_history_point *point)
 {
     if (point->label != NULL || point->commit == NULL)

@@ -11,7 +11,7 @@ static bool same_text(const char *one, const char *other)
     return one != NULL && other != NULL && strcmp(one, other) == 0;
 }
 
-/* Of several hosts' that called the same, the one of this workload's host; a label that one of both lacks tells nothing. */
+/* The workload with this digest, of several hosts' the one of this workload's host; a label that one of both lacks tells nothing. */
 static const struct res_result_workload *with_digest(const struct res_result *result,
                                                      const struct res_result_workload *workload)
 {
@@ -227,7 +227,7 @@ static struct res_logarithm over_baseline(const struct res_session *session)
     return res_series_logarithm(&session->own, &session->baseline);
 }
 
-/* Of net time over the harness's: both are timed whole, x times the harness's, and of that x - 1 is net. */
+/* The logarithm of net time over the harness's: both are timed whole, x times the harness's, and of that x - 1 is net. */
 static struct res_logarithm over_harness(const struct res_series *own, const struct res_series *harness)
 {
     const struct res_steady_sides sides = {.other = &own->time.batches, .base = &harness->time.batches};
@@ -381,7 +381,7 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
 
 /* ---- two results ----------------------------------------------------------------------------- */
 
-/* Whether it is one allocator with the same settings in both, and did not fail. Equal bytes are enough; without them its version has to
+/* Tells whether it is one allocator with the same settings in both, and did not fail. Equal bytes are enough; without them its version has to
  * be known and its build not known to differ: a version that is not known is no sign that nothing changed. */
 static bool is_same(const struct res_partners *partners, const char *name)
 {
@@ -430,7 +430,7 @@ static struct res_session session_of(const struct res_result_workload *workload,
         .own = res_series_of(workload, res_result_entry_named(workload, candidate), metric),
         .control = res_series_of(workload, &workload->control, metric),
         .controlled = res_series_of(workload, res_result_entry_named(workload, baseline), metric),
-        /* Of no workload: so nothing is subtracted. */
+        /* The series has no workload, so nothing is subtracted. */
         .harness = res_series_of(NULL, workload->floor, RES_METRIC_TIME),
     };
     if (bridge != NULL)

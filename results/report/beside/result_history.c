@@ -23,7 +23,7 @@ static char *machine_name(const struct res_machine *machine)
                       fmax(machine->cpus, 0));
 }
 
-/* What is in parentheses, as the (R) of processors, is left out. */
+/* A text in parentheses, as the (R) of processors, is left out. */
 static char *fit_for_name(const char *text, const char *otherwise)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+";
@@ -202,7 +202,7 @@ static bool is_other_library(const struct res_result_entry *then, const struct r
     return change != NULL;
 }
 
-/* What is other than at the point before. */
+/* Tells what is other than at the point before. */
 static void add_changes(struct res_history_point *point, const struct res_history_source *before,
                         const struct res_history_source *now, const char *name)
 {
@@ -307,7 +307,7 @@ static int compare_series(const struct res_history_source *one, const struct res
     return order != 0 ? order : strcmp(one->result->baseline, other->result->baseline);
 }
 
-/* By series, date, and file, so that equal dates have one order. */
+/* Orders by series, date, and file, so that equal dates have one order. */
 static int compare_sources(const void *left, const void *right)
 {
     const struct res_history_source *one = left, *other = right;
@@ -356,7 +356,7 @@ static struct res_history_series series_of(const struct res_history_source *sour
     return series;
 }
 
-/* For people: by what they read. Workloads' names are their own by then. */
+/* Orders for people: by what they read. Workloads' names are their own by then. */
 static int compare_shown(const void *left, const void *right)
 {
     const struct res_history_series *one = left, *other = right;

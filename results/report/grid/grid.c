@@ -127,7 +127,7 @@ static const char *name_of(const struct res_column *column)
 
 /* ---- a terminal's page ---------------------------------------------------------------------- */
 
-/* Which columns are shown, and how wide they are. */
+/* The columns that are shown, and their widths. */
 struct page {
     const struct res_grid *grid;
     const struct res_style *style;
@@ -141,7 +141,7 @@ static size_t larger(size_t left, size_t right)
     return left > right ? left : right;
 }
 
-/* Whether there are rows, and none has words in this column. */
+/* Tells whether there are rows, and none has words in this column. */
 static bool is_empty(const struct res_grid *grid, size_t column)
 {
     for (size_t i = 0; i < grid->row_count; i++) {
@@ -151,7 +151,7 @@ static bool is_empty(const struct res_grid *grid, size_t column)
     return grid->row_count > 0;
 }
 
-/* Behind the last column below the same group as this one. */
+/* The place behind the last column below the same group as this one. */
 static size_t group_end(const struct res_grid *grid, size_t first)
 {
     const char *group = grid->columns[first].group;
@@ -162,7 +162,7 @@ static size_t group_end(const struct res_grid *grid, size_t first)
     return end;
 }
 
-/* Of the columns shown from `first` up to `end`, with the gaps between them.
+/* The width of the columns shown from `first` up to `end`, with the gaps between them.
  * ret_ends  the first and the last of these; both `end` where none is shown. */
 static size_t width_between(const struct page *page, size_t first, size_t end, size_t ret_ends[2])
 {
@@ -206,7 +206,7 @@ static size_t width_of(const struct page *page)
     return res_page_columns(page->style->columns > 0 ? page->style->columns : RES_TABLE_COLUMNS);
 }
 
-/* Of a first column whose words may stand on their own line the longest that fits beside the others sets the width.
+/* The longest name that fits beside the other columns sets the width of a first column whose words may stand on their own line.
  * Returns whether all others fit, and the first heading. */
 static bool fit_names(struct page *page)
 {
@@ -239,7 +239,7 @@ static bool leave_out(struct page *page, bool *left_out)
     return true;
 }
 
-/* Where a column's words begin. */
+/* The place where a column's words begin. */
 static size_t column_of(const struct page *page, size_t column)
 {
     size_t begin = page->grid->columns[column].gap;

@@ -22,7 +22,7 @@
 #define RES_SCREEN_COLUMNS       78u /* of the screen that answers (table.h) */
 #define RES_SCREEN_LABEL_COLUMNS 12  /* as RES_LABEL_COLUMNS there */
 
-/* What a document is printed for: a terminal, Markdown, elements of a page. */
+/* The forms of a document: a terminal, Markdown, elements of a page. */
 enum res_form { RES_FORM_TEXT, RES_FORM_MARKDOWN, RES_FORM_HTML };
 
 struct res_style {
@@ -34,13 +34,13 @@ struct res_style {
 };
 
 /* res_page_begin - text goes to a terminal of so many columns: no line takes more, where words allow it. Before any text is made; 0: to none.
- * res_page_columns - of a page that has `most` anyway.
+ * res_page_columns - the columns of a page that has `most` anyway.
  * res_page_open - how far words may go that have no other bound: a terminal's columns; 0: as far as they want. */
 void res_page_begin(size_t columns);
 size_t res_page_columns(size_t most);
 size_t res_page_open(void);
 
-/* What words mean to the reader. */
+/* The meaning of words to the reader. */
 enum res_role {
     RES_ROLE_NONE,
     RES_ROLE_GOOD,
@@ -102,7 +102,7 @@ struct res_document {
     struct res_text text; /* so far; res_document_end gives it */
 };
 
-/* res_document_heading - of a level, 1 the highest; a terminal has the words alone.
+/* res_document_heading - a heading of a level, 1 the highest; a terminal has the words alone.
  * res_document_line    - a remark on what stands above: a line, or an item of a list.
  * res_document_names   - a line for each, or "what: name"; `most` at most and how many more; most 0: all.
  * res_document_table   - a grid as it was filled; its rows are gone then.

@@ -172,7 +172,7 @@ function legendOf(settings, made, rebuild) {
   });
 }
 
-// What is nearest to a place of the pointer: a point is named, of lines the values stand in the legend.
+// Finds what is nearest to a place of the pointer: a point is named, of lines the values stand in the legend.
 function pointAt(settings, made, x, y) {
   if (settings.isPoints) {
     const far = (point) => Math.hypot(made.place.x.at(point.x) - x, made.place.y.at(point.value) - y);

@@ -1,4 +1,4 @@
-// drawings.js - from a chart's object (html.h) to what is drawn: lines, points, percentiles, ranges, a heat map.
+// drawings.js - the drawing of a chart's object (html.h): lines, points, percentiles, ranges, a heat map.
 
 const WRITTEN = {time: timeText, bytes: bytesText, ratio: percentText};
 
@@ -95,7 +95,7 @@ function mapOf(spec) {
   return [select, picture];
 }
 
-// What stands in the place of a chart; null: its figures are none.
+// The drawing in the place of a chart; null: its figures are none.
 function drawnOf(spec) {
   if (spec.kind === "ranges") return sheet(element("div", {class: "plot", role: "img", "aria-label": spec.rows.map(({name, words}) => `${name} ${words}`).join(", ")}), (width) => drawRanges(spec, width));
   if (spec.kind === "map") return mapOf(spec);

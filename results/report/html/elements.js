@@ -29,7 +29,7 @@ const TIME_UNITS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
 const COUNT_UNITS = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"]];
 
 const bytesText = (value) => (value === 0 ? "0" : inUnits(value, BYTE_UNITS));
-// As the terminal has it (footprint/base/support.c): three digits up to 100 s, then minutes with seconds, and hours with minutes.
+// Words for a time as the terminal has them (footprint/base/support.c): three digits up to 100 s, then minutes with seconds, and hours with minutes.
 function longText(seconds) {
   const two = (number) => String(number).padStart(2, "0");
   if (seconds < 5999.5) return `${Math.floor(Math.round(seconds) / 60)} min ${two(Math.round(seconds) % 60)} s`;
@@ -69,7 +69,7 @@ function drawn(name, attributes, ...children) {
   return made;
 }
 
-// What screen readers are told when something on the page changed by a key.
+// Tells screen readers when something on the page changed by a key.
 function say(words) {
   document.getElementById("said").textContent = words;
 }

@@ -179,7 +179,7 @@ static void add_contents(struct res_page *page, const struct res_html_source *so
     res_page_mark(page, "</nav>\n");
 }
 
-/* Of the first workload, or what else it is about. The caller's to free. */
+/* The title by the first workload, or by what else the page is about. The caller's to free. */
 static char *page_title(const struct res_html_source *sources, size_t workloads)
 {
     const struct res_result *first = sources[0].result;
@@ -211,7 +211,7 @@ char *res_html(const struct res_html_source *sources, size_t count)
 
 /* ---- the page of a history: two charts for each series, and its document --------------------- */
 
-/* What stands below the chart when a point is chosen. */
+/* The text below the chart when a point is chosen. */
 static json_t *told_of(const char *candidate, const struct res_history_point *point, const char *machine,
                        bool memory)
 {

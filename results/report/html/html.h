@@ -59,7 +59,7 @@ void res_page_grid(struct res_page *page, const char *caption, struct res_grid *
 /* res_page_chart - a chart; its object is taken over: "kind", and what charts.js says of that. is_headed: its title stands above it. */
 void res_page_chart(struct res_page *page, const char *title, bool is_headed, json_t *chart);
 
-/* res_page_colour - of an allocator, by its name: the same on every page. */
+/* res_page_colour - the colour of an allocator, by its name: the same on every page. */
 size_t res_page_colour(struct res_page *page, const char *name);
 
 /* res_page_notes - the notes of a result or workload: first the warnings that stand above everything, then the verdict with what is to be

@@ -1,6 +1,6 @@
 // report.js - begin: draw the charts that the page has places for, sort and search its tables, follow printing.
 
-// By the number that a cell begins with, words behind all numbers.
+// The number that a cell begins with, to sort by, words behind all numbers.
 const numberOf = (cell) => Number.parseFloat(cell.textContent.replace(/^[(\s]+/, "").replaceAll(",", ""));
 
 function sortTable(table, column) {

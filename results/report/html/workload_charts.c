@@ -1,4 +1,4 @@
-/* workload_charts.c - what is drawn of a workload: rounds, resident memory, single calls, what the program asks for. */
+/* workload_charts.c - the charts of a workload: rounds, resident memory, single calls, what the program asks for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static double *plain_series(const json_t *array, size_t count)
     return series;
 }
 
-/* Where parts begin; each yields two points, so that all series keep their extremes at shared times. */
+/* The begin of a part; each yields two points, so that all series keep their extremes at shared times. */
 static size_t part_begin(size_t part, size_t parts, size_t count)
 {
     return (size_t)((__uint128_t)part * count / parts);
@@ -184,7 +184,7 @@ void res_page_time(struct res_page *page, const struct res_result *result,
 
 /* ---- single calls ---------------------------------------------------------------------------- */
 
-/* Of the passes the page shows the first one's histogram and map: one pass is a real distribution, a mean of several is none. */
+/* The page shows the first pass's histogram and map: one pass is a real distribution, a mean of several is none. */
 static const json_t *first_pass(const struct res_result_entry *entry)
 {
     const struct res_latency_figures *latency = entry->latency;
@@ -193,7 +193,7 @@ static const json_t *first_pass(const struct res_result_entry *entry)
     return json_is_object(of_run) ? of_run : first;
 }
 
-/* Of each candidate what a pass has by this name. */
+/* The parts that each candidate's pass has by this name. */
 static json_t *parts_of(struct res_page *page, const struct res_result_workload *workload, const char *key)
 {
     json_t *parts = json_array();
@@ -215,7 +215,7 @@ static const struct res_call_figures *call_named(const struct res_result_entry *
     return NULL;
 }
 
-/* Of the first candidate that has any: all made the same calls. NULL: none has. */
+/* The entry with calls, of the first candidate that has any: all made the same calls. NULL: none has. */
 static const struct res_result_entry *with_calls(const struct res_result_workload *workload)
 {
     for (size_t i = 0; i < workload->candidate_count; i++)

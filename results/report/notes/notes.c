@@ -152,7 +152,7 @@ void res_notes_fill(struct res_result *result)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* What the recording lacks is told above a table, and on the screen that answers in place of a resolution. */
+/* The recording's gaps are told above a table, and on the screen that answers in place of a resolution. */
 static const char RECORDED[] = "recorded", RESOLUTION[] = "resolution";
 
 static bool is_told_above(const struct res_note *note)

@@ -26,7 +26,7 @@ size_t res_notes_tried(const struct res_result_workload *workload,
 /* res_notes_details - a line for each note that is told where details are asked for, none wider than RES_TABLE_COLUMNS where words allow it. */
 void res_notes_details(struct res_text *text, const struct res_note *notes, size_t count);
 
-/* res_notes_screen - those without details on the screen that answers (table.h): a label has one line, the verdict two.
+/* res_notes_screen - print the notes without details on the screen that answers (table.h): a label has one line, the verdict two.
  * command  behind what is to be pasted; NULL: not known.
  * details  each has all its lines. */
 void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command,

@@ -17,7 +17,7 @@
 #define PEAK(which, ...) LINE(RES_VERDICT_LABEL, ADVICE, __VA_ARGS__, .of = RES_OF_PEAK, .kind = RES_ANSWER_##which)
 #define REST(which, ...) LINE(RES_VERDICT_LABEL, ADVICE, __VA_ARGS__, .of = RES_OF_REST, .kind = RES_ANSWER_##which)
 
-/* What the program itself showed, where it was replayed too: a table tells it of one that was not. */
+/* Rows for what the program itself showed, where it was replayed too: a table tells it of one that was not. */
 #define FAILED_ROWS \
     LINE("confirmed", ADVICE, "no: {not_confirmed}"), \
     LINE("confirmed", ADVICE, "no: the program failed under {baseline}: {control_run_failed}"), \

@@ -8,7 +8,7 @@
 /* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
 #define MAPPED       0.1
 #define MAPPED_BYTES 16e6
-/* Of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
+/* A share of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
 #define OWN_SHARE 0.05
 
 /* ---- what survives a limit ------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 /* ---- what its runs showed -------------------------------------------------------------------- */
 
-/* With the only workload; of several, and of a program that was not replayed, with all of the result. */
+/* Tells whether the note stands with the only workload; of several, and of a program that was not replayed, it stands with all of the result. */
 static bool is_told_here(const struct res_about *about)
 {
     const struct res_result *result = about->result;

@@ -113,7 +113,7 @@ SLOT(failed_on_why)
 
 /* ---- what the figures are not of ------------------------------------------------------------- */
 
-/* Why a common figure lacks a host; NULL: it does not. */
+/* Tells why a common figure lacks a host; NULL: it does not. */
 static const char *lacks(const struct res_fleet *fleet, const struct res_fleet_host *host, bool memory)
 {
     const char *doubt = memory ? host->no_trust_memory : host->no_trust_time;

@@ -7,7 +7,7 @@
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 #define NOISY   0.2   /* what a run could show at least; more is told as noise */
-/* So many objects that were freed unseen are a part of the program, and no accident: each of php's extensions makes some. */
+/* The number of objects freed unseen from which they are a part of the program, and no accident: each of php's extensions makes some. */
 #define UNSEEN 5
 
 void res_name_list(struct res_text *words, const char *name, size_t at, size_t count)
@@ -123,7 +123,7 @@ SLOT(rounds_few)
         add_rounds(words, about->workload->rounds);
 }
 SLOT_IF(rounds_needed, true, "%u", RES_ROUNDS_FOR_VERDICT)
-/* With the warm-up, and the passes for memory. */
+/* The budget needed includes the warm-up, and the passes for memory. */
 SLOT_IF(budget_needed, is_stopped_by(about, "time_budget") && about->workload->rounds > 0, "%.0fs",
         ceil(fmax(about->workload->stopped_elapsed_ns, 0) / (double)(about->workload->rounds + 1) *
              (RES_ROUNDS_FOR_VERDICT + RES_ROUNDS_FOR_MEMORY) / 1e9))

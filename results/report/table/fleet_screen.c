@@ -49,7 +49,7 @@ static void add_blanks(struct res_grid *grid, unsigned count)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Whether a figure is there of any candidate. */
+/* Tells whether any candidate has a figure. */
 static bool is_known(const struct res_fleet *fleet, size_t offset)
 {
     for (size_t i = 1; i < fleet->candidate_count; i++)
@@ -175,7 +175,7 @@ static int by_rank(const void *one, const void *other)
     return left->place < right->place ? -1 : left->place > right->place;
 }
 
-/* As many as there are hosts. The caller's to free. */
+/* The hosts by rank, all of them. The caller's to free. */
 static struct ranked *rank(const struct res_fleet *fleet, size_t leader)
 {
     struct ranked *ranked = res_calloc(fleet->host_count + 1, sizeof *ranked);

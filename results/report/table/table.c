@@ -94,7 +94,7 @@ static const char *text_of(const struct shown *shown, const void *owner)
 
 /* ---- cells of the table --------------------------------------------------------------------- */
 
-/* What the cells of a table have in common. */
+/* The common part of a table's cells. */
 struct table {
     const struct res_result_workload *workload;
     const char *baseline;
@@ -138,7 +138,7 @@ static void add_memory_verdict(struct res_grid *grid, const struct res_result_en
     }
 }
 
-/* Of a column without words: no colour for doubt, which nothing would explain. */
+/* Adds the colour of a column without words: none colour for doubt, which nothing would explain. */
 static void add_role(struct res_grid *grid, const struct shown *shown, const void *owner)
 {
     if (shown->field->shown.judged == 0 || owner == NULL)
@@ -208,7 +208,7 @@ static bool is_left(enum res_shown_as as)
     return as == RES_AS_TEXT || as == RES_AS_NAME || as == RES_AS_RANGE || as == RES_AS_VERDICT;
 }
 
-/* Whether no candidate has the part that the field is in, or of those that few results have the number. */
+/* Tells whether no candidate has the part that the field is in, or the number, where few results have that. */
 static bool is_nowhere(const struct shown *shown, const struct res_result_workload *workload)
 {
     for (size_t i = 0; i < workload->candidate_count; i++) {

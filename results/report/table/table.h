@@ -65,7 +65,7 @@ char *res_fleet_markdown(const struct res_fleet *fleet, bool details);
 
 /* ---- checks of a machine --------------------------------------------------------------------- */
 
-/* res_doctor_text - by area; no line is wider than RES_TABLE_COLUMNS where words allow. all: false leaves out those that are ok. */
+/* res_doctor_text - the doctor's lines by area; no line is wider than RES_TABLE_COLUMNS where words allow. all: false leaves out those that are ok. */
 char *res_doctor_text(const struct res_doctor *doctor, const struct res_style *style, bool all);
 
 #endif

@@ -224,7 +224,7 @@ static void add_memory_change(struct res_grid *grid, const struct res_result_wor
     free(words.text);
 }
 
-/* In the table's unit, with one digit behind the point: what counts here are large parts. */
+/* Adds bytes in the table's unit, with one digit behind the point: large parts count here. */
 static void add_bytes(struct res_grid *grid, double bytes, struct res_bytes_unit unit)
 {
     const double shown = bytes / unit.bytes;
