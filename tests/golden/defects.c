@@ -1,93 +1,150 @@
-/* defects.c - changes that both formats share. */
+/* defects.c - changes of which the invalid golden files are made. */
 #include "golden/defects.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "footprint/base/bytes.h"
+#include "footprint/wl/window.h"
 
-size_t defect_truncated_header(struct image *image)
+void defect_apply(struct image *image, const struct defect *defect)
 {
-    image->size = 40;
-    return image_is_workload(image) ? 40 : 0;
+    for (const struct edit *edit = defect->edits; edit < defect->edits + 4 && edit->apply != NULL; edit++) {
+        const size_t at = edit->block == FILE_BEGIN ? 0
+                          : edit->block == FILE_END ? image->size
+                                                    : image_find_block(image, edit->block, edit->nth);
+        if (at == 0 && edit->block != FILE_BEGIN)
+            abort(); /* the base is a golden file: it has that block, and its columns below */
+        edit->apply(image, at, edit);
+    }
 }
 
-size_t defect_foreign(struct image *image)
+/* ---- the file and its blocks ---------------------------------------------------------------- */
+
+void edit_cut(struct image *image, size_t at, const struct edit *edit)
 {
-    memcpy(image->bytes,
-           "\x7f"
-           "ELF\2\1\1",
-           8);
-    return 0;
+    image->size = at + (size_t)edit->number;
 }
 
-size_t defect_newer_version(struct image *image)
+void edit_insert(struct image *image, size_t at, const struct edit *edit)
 {
-    put_u16(image->bytes + 8, 99);
-    image_seal_header(image);
-    return 8;
+    image_splice(image, at, 0, edit->bytes, edit->size);
 }
 
-size_t defect_header_checksum(struct image *image)
+static size_t block_size(const struct image *image, size_t at)
 {
-    image->bytes[57] ^= 1;
-    return 0;
+    return BLOCK_HEADER_BYTES + (size_t)get_u32(image->bytes + at + 16);
 }
 
-size_t defect_meta_without_equals(struct image *image)
+void edit_remove(struct image *image, size_t at, const struct edit *edit)
 {
-    return defect_column(image, BLOCK_META, 0, 0, "program scene\n", 14);
+    (void)edit;
+    image_splice(image, at, block_size(image, at), NULL, 0);
+    image_seal_footer(image);
 }
 
-size_t defect_column(struct image *image, unsigned type, unsigned nth, unsigned column, const void *bytes,
-                     size_t size)
+void edit_repeat(struct image *image, size_t at, const struct edit *edit)
 {
-    const size_t at = image_find_block(image, type, nth);
+    uint8_t copy[4096];
+    const size_t size = block_size(image, at);
+    if (size > sizeof copy)
+        abort();
+    memcpy(copy, image->bytes + at, size);
+    image_splice(image, image_find_block(image, (unsigned)edit->value, 0), 0, copy, size);
+    image_seal_footer(image);
+}
+
+void edit_set(struct image *image, size_t at, const struct edit *edit)
+{
+    for (size_t i = 0; i < edit->size; i++)
+        image->bytes[at + (size_t)edit->number + i] = (uint8_t)(edit->value >> 8 * i);
+    if (edit->block == FILE_BEGIN)
+        image_seal_header(image);
+    else
+        image_seal_block(image, at);
+}
+
+void edit_write(struct image *image, size_t at, const struct edit *edit)
+{
+    memcpy(image->bytes + at + edit->number, edit->bytes, edit->size);
+}
+
+void edit_flip(struct image *image, size_t at, const struct edit *edit)
+{
+    image->bytes[at + (size_t)edit->number] ^= (uint8_t)edit->value;
+}
+
+void edit_footer(struct image *image, size_t at, const struct edit *edit)
+{
+    uint8_t *footer = image->bytes + image->size - WORKLOAD_FOOTER_BYTES;
+    put_u64(footer + 8, at + (uint64_t)edit->number);
+    put_u64(footer + 16, XXH64(footer, 16, 0));
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* Make room for so many bytes; what is more than there was is zero. */
+static uint8_t *column_of(const struct image *image, size_t at, const struct edit *edit, size_t size,
+                          struct image_columns *columns)
+{
+    struct bytes *column = &columns->columns[edit->column];
+    if (!image_get_columns(image, at, columns))
+        abort();
+    const size_t was = column->size;
+    if (!bytes_reserve(column, was + size + 1))
+        abort();
+    memset(column->at + was, 0, size + 1);
+    return column->at;
+}
+
+static void column_set(struct image *image, size_t at, const struct edit *edit, const void *bytes,
+                       size_t zeros, size_t size, size_t all)
+{
     struct image_columns columns = {0};
-    if (at == 0 || !image_get_columns(image, at, &columns) || !bytes_reserve(&columns.columns[column], size))
-        abort(); /* the base is a golden file: it has that block and column */
-    memcpy(columns.columns[column].at, bytes, size);
-    columns.columns[column].size = size;
+    uint8_t *column = column_of(image, at, edit, all, &columns);
+    memset(column, 0, all);
+    memcpy(column + zeros, bytes, size);
+    columns.columns[edit->column].size = all;
     image_set_columns(image, at, &columns);
     image_columns_release(&columns);
-    return at;
 }
 
-size_t defect_coded(struct image *image, unsigned type, unsigned column, bool cut)
+void edit_column(struct image *image, size_t at, const struct edit *edit)
 {
-    uint8_t bytes[4096] = {0};
+    const size_t zeros = (size_t)edit->number;
+    column_set(image, at, edit, edit->bytes, zeros, edit->size,
+               edit->value > 0 ? (size_t)edit->value : zeros + edit->size);
+}
+
+void edit_within(struct image *image, size_t at, const struct edit *edit)
+{
     struct image_columns columns = {0};
-    const size_t at = image_find_block(image, type, 0);
-    if (at == 0 || !image_get_columns(image, at, &columns))
-        abort(); /* likewise */
-    const size_t size = columns.columns[column].size;
-    if (size >= sizeof bytes)
-        abort();
-    memcpy(bytes, columns.columns[column].at, size);
+    memcpy(column_of(image, at, edit, 0, &columns) + edit->number, edit->bytes, edit->size);
+    image_set_columns(image, at, &columns);
     image_columns_release(&columns);
-    return defect_column(image, type, 0, column, bytes, cut ? size - 1 : size + 1);
 }
 
-size_t defect_table(struct image *image, unsigned type, unsigned nth, unsigned column, uint32_t raw,
-                    uint32_t stored)
+void edit_number(struct image *image, size_t at, const struct edit *edit)
 {
-    const size_t at = image_find_block(image, type, nth);
-    uint8_t *entry = image->bytes + at + BLOCK_HEADER_BYTES + (size_t)column * 8;
-    if (at == 0)
-        abort(); /* as above */
-    put_u32(entry, raw);
-    put_u32(entry + 4, stored);
+    (void)image_add_to_number(image, at, edit->column, (unsigned)edit->number, edit->value);
+}
+
+void edit_resize(struct image *image, size_t at, const struct edit *edit)
+{
+    struct image_columns columns = {0};
+    (void)column_of(image, at, edit, 1, &columns);
+    columns.columns[edit->column].size += (size_t)edit->number;
+    image_set_columns(image, at, &columns);
+    image_columns_release(&columns);
+}
+
+void edit_table(struct image *image, size_t at, const struct edit *edit)
+{
+    uint8_t *entry = image->bytes + at + BLOCK_HEADER_BYTES + (size_t)edit->column * 8;
+    put_u32(entry, (uint32_t)edit->number);
+    put_u32(entry + 4, (uint32_t)edit->value);
     image_seal_block(image, at);
-    return at;
-}
-
-size_t defect_column_offset(const struct image *image, size_t block, unsigned column)
-{
-    const uint8_t *payload = image->bytes + block + BLOCK_HEADER_BYTES;
-    size_t offset = block + BLOCK_HEADER_BYTES + (size_t)get_u16(image->bytes + block + 6) * 8;
-    for (unsigned i = 0; i < column; i++)
-        offset += get_u32(payload + (size_t)i * 8 + 4);
-    return offset;
 }
 
 /* RFC 8878: a single-segment frame with its size in 4 bytes and blocks of one repeated byte each. Written by
@@ -113,11 +170,11 @@ static size_t put_frame(uint8_t *at, uint32_t frame_bytes)
     return (size_t)(at - start);
 }
 
-size_t defect_bomb(struct image *image, unsigned type, unsigned nth, unsigned column, uint32_t frame_bytes,
-                   uint32_t table_bytes)
+void edit_bomb(struct image *image, size_t at, const struct edit *edit)
 {
     uint8_t frame[9 + 4 * 1024];
-    const size_t size = put_frame(frame, frame_bytes);
-    (void)defect_column(image, type, nth, column, frame, size);
-    return defect_table(image, type, nth, column, table_bytes, (uint32_t)size);
+    const size_t size = put_frame(frame, (uint32_t)edit->number);
+    column_set(image, at, edit, frame, 0, size, size);
+    edit_table(image, at,
+               &(struct edit){.column = edit->column, .number = (int64_t)edit->value, .value = size});
 }

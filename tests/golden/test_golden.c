@@ -32,17 +32,20 @@ static const char *path_of(const char *folder, const char *name, const char *end
     return path;
 }
 
-static void prepare(void)
+static void remove_directory(void)
+{
+    (void)rmdir(directory); /* the tests have removed what they made */
+}
+
+PREPARE
 {
     static char folder[1024];
     const char *source = getenv("MALLAB_SOURCE");
-    if (golden != NULL)
-        return;
     snprintf(folder, sizeof folder, "%s/tests/golden", source != NULL ? source : ".");
     golden = folder;
     update = getenv("MALLAB_GOLDEN_UPDATE") != NULL;
     (void)umask(022);
-    if (mkdtemp(directory) == NULL)
+    if (mkdtemp(directory) == NULL || atexit(remove_directory) != 0)
         abort();
 }
 
@@ -170,7 +173,6 @@ static void check_written_scene(const struct scene *scene)
 
 TEST(writers_make_the_committed_bytes)
 {
-    prepare();
     for (const struct scene *scene = FP_SCENES; scene->name != NULL; scene++)
         check_written_scene(scene);
     for (const struct scene *scene = WL_SCENES; scene->name != NULL; scene++)
@@ -181,7 +183,6 @@ TEST(writers_make_the_committed_bytes)
 
 TEST(committed_files_read_as_their_text)
 {
-    prepare();
     for (const struct scene *scene = FP_SCENES; scene->name != NULL; scene++)
         check_committed_scene(scene);
     for (const struct scene *scene = WL_SCENES; scene->name != NULL; scene++)
@@ -195,28 +196,21 @@ static void put_result(const char *name, const struct dump_result *result, char 
              result->error.what != NULL ? result->error.what : "");
 }
 
-/* Make a damaged file anew from its recipe; it must be the committed one, and be refused as the table says. */
+/* Make a damaged file anew from its recipe; it must be the committed one. What a reader says of it becomes a line. */
 static void check_defect(const struct defect *defect, FILE *lines)
 {
     struct image made = {0};
     struct image committed = {0};
-    struct dump_result result;
     char line[256];
-    size_t offset;
     load(&made, path_of("valid", defect->base, ""));
-    offset = defect->make(&made);
+    defect_apply(&made, defect);
     if (update)
         CHECK(image_store(&made, path_of("invalid", defect->name, "")));
     load(&committed, path_of("invalid", defect->name, ""));
     if (made.size != committed.size || memcmp(made.bytes, committed.bytes, made.size) != 0)
         HARNESS_FAIL("%s is not what its recipe makes", defect->name);
-    result = dump(path_of("invalid", defect->name, ""), NULL);
-    if (strcmp(result.stage, defect->stage) != 0 || result.error.status != defect->status ||
-        result.error.offset != offset)
-        HARNESS_FAIL("%s: %s %s at byte %" PRIu64 " (%s), expected %s %s at byte %zu", defect->name,
-                     result.stage, fp_status_name(result.error.status), result.error.offset,
-                     result.error.what != NULL ? result.error.what : "", defect->stage,
-                     fp_status_name(defect->status), offset);
+    const struct dump_result result = dump(path_of("invalid", defect->name, ""), NULL);
+    CHECK(result.error.status != FP_OK);
     put_result(defect->name, &result, line, sizeof line);
     fputs(line, lines);
     image_release(&made);
@@ -225,13 +219,11 @@ static void check_defect(const struct defect *defect, FILE *lines)
 
 TEST(damaged_files_are_refused_as_listed)
 {
-    static const struct defect *const tables[] = {FP_DEFECTS, WL_TOUCHED_DEFECTS, WL_SITES_DEFECTS,
-                                                  WL_DEFECTS, WL_SUMMARY_DEFECTS};
+    static const struct defect *const tables[] = {FP_DEFECTS, WL_DEFECTS};
     struct image expected = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *lines = open_memstream(&text, &size);
-    prepare();
     if (lines == NULL)
         abort();
     fputs("# file, where reading stopped (stage and number), status, byte, what\n", lines);
@@ -247,8 +239,4 @@ TEST(damaged_files_are_refused_as_listed)
     check_text("invalid/expected.txt", text, (const char *)expected.bytes);
     free(text);
     image_release(&expected);
-    CHECK(rmdir(directory) == 0);
 }
-
-RUN_TESTS(T(writers_make_the_committed_bytes), T(committed_files_read_as_their_text),
-          T(damaged_files_are_refused_as_listed))

@@ -18,7 +18,7 @@
 
 static char golden[1024]; /* the folder of the committed files */
 
-static void prepare(void)
+PREPARE
 {
     const char *source = getenv("MALLAB_SOURCE");
     snprintf(golden, sizeof golden, "%s/tests/golden", source != NULL ? source : ".");
@@ -201,7 +201,6 @@ static unsigned each_file(const char *folder, const char *begin, void (*check)(c
 TEST(traces_convert_to_their_text)
 {
     struct conv_format_facts facts;
-    prepare();
     (void)each_file("traces", "", check_trace);
     for (size_t i = 0; conv_format_facts(i, &facts); i++)
         if (!formats_seen[conv_from_kind(facts.name)])
@@ -250,7 +249,6 @@ TEST(damaged_traces_are_refused_as_listed)
 {
     char *text = NULL;
     size_t size = 0;
-    prepare();
     answers = open_memstream(&text, &size);
     if (answers == NULL)
         abort();
@@ -261,5 +259,3 @@ TEST(damaged_traces_are_refused_as_listed)
     check_text(path_of("invalid", "traces.txt", ""), text);
     free(text);
 }
-
-RUN_TESTS(T(traces_convert_to_their_text), T(damaged_traces_are_refused_as_listed))

@@ -1,8 +1,8 @@
 /* harness.h - the smallest unit-test harness that says what was wrong.
  *
- * A test is TEST(name) { ... }; main is RUN_TESTS(T(name), T(name), ...). Checks print both operands and let the
- * test go on; the program exits 1 when any failed. SKIP(reason) ends the whole program with 77.
- * One argument runs only the tests whose name contains it. */
+ * A test is TEST(name) { ... }, and is run because it stands there, in the order of the file. PREPARE { ... } is run before all of them. Checks
+ * print both operands and let the test go on; the program exits 1 when any failed. SKIP(reason) ends the whole program with 77. One argument
+ * runs only the tests whose name contains it. */
 #ifndef MALLAB_TESTS_HARNESS_H
 #define MALLAB_TESTS_HARNESS_H
 
@@ -15,11 +15,39 @@
 struct harness_test {
     const char *name;
     void (*run)(void);
+    int line;
+    struct harness_test *next;
 };
 
+static struct harness_test *harness_tests; /* by their lines */
+static void (*harness_prepare)(void);
 static unsigned harness_failures;
 
-#define TEST(test_name) static void test_name(void)
+static inline void harness_add(struct harness_test *test)
+{
+    struct harness_test **place = &harness_tests;
+    while (*place != NULL && (*place)->line < test->line)
+        place = &(*place)->next;
+    test->next = *place;
+    *place = test;
+}
+
+#define TEST(test_name)                                                                                      \
+    static void test_name(void);                                                                             \
+    __attribute__((constructor)) static void harness_add_##test_name(void)                                   \
+    {                                                                                                        \
+        static struct harness_test test = {#test_name, test_name, __LINE__, NULL};                           \
+        harness_add(&test);                                                                                  \
+    }                                                                                                        \
+    static void test_name(void)
+
+#define PREPARE                                                                                              \
+    static void prepare(void);                                                                               \
+    __attribute__((constructor)) static void harness_has_prepare(void)                                       \
+    {                                                                                                        \
+        harness_prepare = prepare;                                                                           \
+    }                                                                                                        \
+    static void prepare(void)
 
 #define HARNESS_FAIL(...)                                                                                    \
     do {                                                                                                     \
@@ -64,28 +92,18 @@ static unsigned harness_failures;
         exit(77);                                                                                            \
     } while (0)
 
-static int harness_run(const struct harness_test *tests, size_t count, int argc, char **argv)
+int main(int argc, char **argv)
 {
-    for (size_t i = 0; i < count; i++) {
+    if (harness_prepare != NULL)
+        harness_prepare();
+    for (const struct harness_test *test = harness_tests; test != NULL; test = test->next) {
         const unsigned before = harness_failures;
-        if (argc > 1 && strstr(tests[i].name, argv[1]) == NULL)
+        if (argc > 1 && strstr(test->name, argv[1]) == NULL)
             continue;
-        tests[i].run();
-        printf("%s %s\n", harness_failures == before ? "ok  " : "FAIL", tests[i].name);
+        test->run();
+        printf("%s %s\n", harness_failures == before ? "ok  " : "FAIL", test->name);
     }
     return harness_failures == 0 ? 0 : 1;
 }
-
-#define T(test_name)                                                                                         \
-    {                                                                                                        \
-#test_name, test_name                                                                                \
-    }
-
-#define RUN_TESTS(...)                                                                                       \
-    int main(int argc, char **argv)                                                                          \
-    {                                                                                                        \
-        static const struct harness_test tests[] = {__VA_ARGS__};                                            \
-        return harness_run(tests, sizeof tests / sizeof tests[0], argc, argv);                               \
-    }
 
 #endif

@@ -196,6 +196,3 @@ TEST(help_and_man_page)
     free(help);
     free(roff);
 }
-
-RUN_TESTS(T(every_kind_of_value), T(wrong_values_are_misuse_and_change_nothing), T(where_the_command_stands),
-          T(the_list_has_groups_and_help), T(help_and_man_page))

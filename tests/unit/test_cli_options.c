@@ -96,7 +96,3 @@ TEST(colour_is_one_of_three_words)
     CHECK(!cli_parse_color("yes", &colour));
     CHECK(!cli_parse_color("", &colour));
 }
-
-RUN_TESTS(T(sizes_are_powers_of_1024), T(what_is_no_size_is_refused), T(durations_have_seconds_as_their_unit),
-          T(what_is_no_duration_is_refused), T(counts_stay_between_their_bounds),
-          T(colour_is_one_of_three_words))

@@ -73,5 +73,3 @@ TEST(progress_has_share_rate_and_remaining_time)
     line = line_of(NULL, 0, 1, 4);
     CHECK(strstr(line, "/s") == NULL && strstr(line, "25 %") != NULL);
 }
-
-RUN_TESTS(T(times), T(progress_has_share_rate_and_remaining_time))

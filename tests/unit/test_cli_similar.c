@@ -45,5 +45,3 @@ TEST(the_nearest_word)
         CHECK_STR(similar.word != NULL ? similar.word : "", cases[i].meant);
     }
 }
-
-RUN_TESTS(T(distances), T(the_nearest_word))

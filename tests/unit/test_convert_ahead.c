@@ -129,6 +129,3 @@ TEST(what_was_wanted_need_not_be_asked_for)
     conv_ahead_stop(NULL);
     fp_reader_close(reader);
 }
-
-RUN_TESTS(T(blocks_come_in_any_order), T(damage_is_told_when_it_is_asked_for),
-          T(what_was_wanted_need_not_be_asked_for))

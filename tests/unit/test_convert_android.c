@@ -1,14 +1,9 @@
-/* test_convert_android.c - Android's text: what is taken, what is refused and where, from plain files, archives
- * and pipes. */
-#include <archive.h>
-#include <archive_entry.h>
+/* test_convert_android.c - Android's text: what is taken, what is refused and where, from plain files and archives. */
 #include <errno.h>
-#include <fcntl.h>
 
 #include "convert/convert.h"
 #include "convert/open/input.h"
-#include "unit/harness.h"
-#include "unit/scratch.h"
+#include "unit/traces.h"
 
 static struct conv_error error;
 
@@ -130,59 +125,26 @@ TEST(a_cut_last_line_is_left_out)
 
 static const char TRACE[] = "7: malloc 0x1000 100\n7: free 0x1000\n";
 
-static void pack(const char *path, bool zip, int (*filter)(struct archive *), unsigned members)
-{
-    struct archive *archive = archive_write_new();
-    CHECK((zip ? archive_write_set_format_zip(archive) : archive_write_set_format_raw(archive)) ==
-          ARCHIVE_OK);
-    CHECK(filter == NULL || filter(archive) == ARCHIVE_OK);
-    CHECK(archive_write_open_filename(archive, path) == ARCHIVE_OK);
-    for (unsigned i = 0; i < members; i++) {
-        struct archive_entry *entry = archive_entry_new();
-        archive_entry_set_pathname(entry, i == 0 ? "trace.txt" : "second.txt");
-        archive_entry_set_filetype(entry, AE_IFREG);
-        archive_entry_set_size(entry, (la_int64_t)strlen(TRACE));
-        CHECK(archive_write_header(archive, entry) == ARCHIVE_OK);
-        CHECK(archive_write_data(archive, TRACE, strlen(TRACE)) == (la_ssize_t)strlen(TRACE));
-        archive_entry_free(entry);
-    }
-    CHECK(archive_write_close(archive) == ARCHIVE_OK);
-    CHECK(archive_write_free(archive) == ARCHIVE_OK);
-}
-
-static void check_packed(const char *name, bool zip, int (*filter)(struct archive *))
+/* The trace in an archive of that name. */
+static const char *packed(const char *name, bool zip, int (*filter)(struct archive *), unsigned members)
 {
     const char *path = scratch_path(name);
-    struct conv_survey survey = {0};
-    pack(path, zip, filter, 1);
-    CHECK_U64(conv_detect(path), CONV_KIND_ANDROID);
-    CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_OK);
-    CHECK_U64(survey.events, 2);
-    conv_survey_release(&survey);
-}
-
-TEST(compressed_traces_are_unpacked)
-{
-    check_packed("trace.zip", true, NULL);
-    check_packed("trace.gz", false, archive_write_add_filter_gzip);
-    check_packed("trace.xz", false, archive_write_add_filter_xz);
-    check_packed("trace.bz2", false, archive_write_add_filter_bzip2);
-    check_packed("trace.zst", false, archive_write_add_filter_zstd);
+    scratch_write(scratch_path("plain"), TRACE, strlen(TRACE));
+    pack(scratch_path("plain"), path, zip, filter, members);
+    return path;
 }
 
 TEST(damaged_archives_are_refused)
 {
     struct conv_survey survey = {0};
-    const char *path = scratch_path("two.zip");
+    const char *path = packed("two.zip", true, NULL, 2);
     const struct conv_options android = {.from = "android"};
     size_t size, refused = 0;
     char *bytes;
-    pack(path, true, NULL, 2);
     CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_ERR_READ);
     CHECK_U64(conv_error_exit_code(&error), 3);
     CHECK(strstr(error.what, "several") != NULL);
-    path = scratch_path("damaged.gz");
-    pack(path, false, archive_write_add_filter_gzip, 1);
+    path = packed("damaged.gz", false, archive_write_add_filter_gzip, 1);
     bytes = scratch_read(path, &size);
     for (size_t cut = 1; cut < size; cut++) {
         scratch_write(path, bytes, cut);
@@ -215,11 +177,10 @@ static void check_wrong(const char *path, const char *bytes, size_t size, const 
 /* libarchive looks neither at gzip's checksum and length nor behind its end, and only warns of a zip file's checksum. */
 TEST(wrong_checksums_are_refused)
 {
-    const char *path = scratch_path("wrong.gz");
+    const char *path = packed("wrong.gz", false, archive_write_add_filter_gzip, 1);
     struct conv_survey survey = {0};
     size_t size;
     char *bytes, *longer;
-    pack(path, false, archive_write_add_filter_gzip, 1);
     bytes = scratch_read(path, &size);
     bytes[size - 8] ^= 1;
     check_wrong(path, bytes, size, "incorrect data check");
@@ -243,8 +204,7 @@ TEST(wrong_checksums_are_refused)
     conv_survey_release(&survey);
     free(longer);
     free(bytes);
-    path = scratch_path("wrong.zip");
-    pack(path, true, NULL, 1);
+    path = packed("wrong.zip", true, NULL, 1);
     bytes = scratch_read(path, &size);
     for (size_t at = 0; at + 20 < size;
          at++) /* checksums stand behind the member, and in the list at the end */
@@ -255,29 +215,3 @@ TEST(wrong_checksums_are_refused)
     check_wrong(path, bytes, size, "CRC");
     free(bytes);
 }
-
-/* A pipe is read once: the format is found out on the way. */
-TEST(a_pipe_is_converted)
-{
-    int ends[2];
-    const int before = dup(STDIN_FILENO);
-    struct conv_report report = {0};
-    const char *out = scratch_path("pipe.wl");
-    CHECK(pipe(ends) == 0);
-    CHECK(write(ends[1], TRACE, strlen(TRACE)) == (ssize_t)strlen(TRACE));
-    close(ends[1]);
-    dup2(ends[0], STDIN_FILENO);
-    close(ends[0]);
-    CHECK_U64(conv_file("-", out, NULL, &report, &error), FP_OK);
-    CHECK_U64(report.survey.ops, 2);
-    CHECK(report.bytes_out > 0);
-    conv_report_release(&report);
-    if (before >= 0) {
-        dup2(before, STDIN_FILENO);
-        close(before);
-    }
-}
-
-RUN_TESTS(T(good_lines_are_taken), T(bad_lines_are_refused_with_line_and_offset), T(other_texts_are_foreign),
-          T(a_cut_last_line_is_left_out), T(compressed_traces_are_unpacked), T(damaged_archives_are_refused),
-          T(wrong_checksums_are_refused), T(a_pipe_is_converted))

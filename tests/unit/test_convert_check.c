@@ -361,5 +361,3 @@ TEST(each_patched_file_is_found)
     }
     CHECK_U64(conv_verify_file(scratch_path("none.wl"), NULL, &verdict, &error), FP_ERR_OPEN);
 }
-
-RUN_TESTS(T(each_change_is_found), T(each_patched_file_is_found))

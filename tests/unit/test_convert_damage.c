@@ -203,7 +203,3 @@ TEST(a_newer_file_is_told_by_both_versions)
     CHECK(strstr(text, "version 99") != NULL && strstr(text, "up to 1") != NULL);
     free(bytes);
 }
-
-RUN_TESTS(T(cut_footprints_convert_what_is_whole), T(a_tail_of_zeroes_is_no_more_than_a_cut),
-          T(flipped_bits_are_refused_or_salvaged), T(what_salvage_leaves_out_counts_as_lost),
-          T(a_footprint_without_a_readable_call_is_refused), T(a_newer_file_is_told_by_both_versions))

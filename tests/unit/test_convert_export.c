@@ -279,7 +279,3 @@ TEST(what_people_write_is_read)
     CHECK_U64(survey.live_bytes_end, 8);
     conv_survey_release(&survey);
 }
-
-RUN_TESTS(T(text_comes_back_to_the_same_bytes), T(a_workload_stays_itself),
-          T(formats_name_what_they_cannot_hold), T(damaged_texts_are_refused_with_their_line),
-          T(what_people_write_is_read))

@@ -327,9 +327,3 @@ TEST(a_footprint_is_of_the_process_asked_for)
     CHECK_U64(convert(path, wl, &options, &report), FP_OK);
     conv_report_release(&report);
 }
-
-RUN_TESTS(T(report_survey_and_workload_agree), T(ops_are_the_recorded_calls_on_the_recorded_objects),
-          T(same_input_same_bytes), T(outputs_are_not_overwritten_unasked),
-          T(blocks_that_are_missing_are_told), T(a_forked_process_inherits_objects),
-          T(of_a_recording_the_busiest_process_is_converted), T(hostile_recordings_are_refused),
-          T(other_kinds_are_told_apart), T(a_footprint_is_of_the_process_asked_for))

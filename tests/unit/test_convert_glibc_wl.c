@@ -174,23 +174,3 @@ TEST(without_signals_it_does_not_add_up)
     CHECK(survey.irregular[CONV_LOST_FREE] > 100 && survey.irregular[CONV_FREE_OF_UNKNOWN] > 100);
     conv_survey_release(&survey);
 }
-
-TEST(the_same_file_gives_the_same_bytes)
-{
-    const char *path = scratch_path("again");
-    const char *out[2] = {scratch_path("again-1.wl"), scratch_path("again-2.wl")};
-    size_t size[2];
-    char *bytes[2];
-    (void)make_file(path, true);
-    for (unsigned i = 0; i < 2; i++) {
-        struct conv_report report = {0};
-        CHECK_U64(conv_file(path, out[i], NULL, &report, &error), FP_OK);
-        conv_report_release(&report);
-        bytes[i] = scratch_read(out[i], &size[i]);
-    }
-    CHECK(size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0);
-    free(bytes[0]);
-    free(bytes[1]);
-}
-
-RUN_TESTS(T(signals_are_heeded), T(without_signals_it_does_not_add_up), T(the_same_file_gives_the_same_bytes))

@@ -161,9 +161,3 @@ TEST(a_group_has_so_many_members_at_most)
     CHECK_U64(choice.count, 0);
     free(survey.processes);
 }
-
-RUN_TESTS(T(a_wrapper_that_executes_a_program_is_the_program), T(a_server_is_its_workers_too),
-          T(few_calls_of_its_name_are_no_workers), T(a_make_is_its_compilers),
-          T(a_script_is_the_program_that_it_starts), T(half_of_all_calls_make_it_the_command),
-          T(an_older_recording_has_the_first_process), T(what_cannot_be_converted_is_passed_over),
-          T(a_group_has_so_many_members_at_most))

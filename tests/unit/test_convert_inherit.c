@@ -197,7 +197,3 @@ TEST(what_cannot_be_known_is_left_out_and_told)
         conv_estate_release(&estate);
     }
 }
-
-RUN_TESTS(T(the_living_are_inherited_by_age), T(a_realloc_under_way_has_not_begun),
-          T(a_realloc_to_an_absurd_size_has_failed), T(estates_pass_through_generations),
-          T(what_cannot_be_known_is_left_out_and_told))

@@ -195,7 +195,3 @@ TEST(buffers_are_bounded)
     conv_buffer_pool_release(&pool);
     history_release(&history);
 }
-
-RUN_TESTS(T(times_lie_between_stamps), T(times_are_interpolated_by_position),
-          T(times_of_several_lanes_rest_between_stamps), T(epochs_never_decrease),
-          T(results_know_their_old_address), T(missing_blocks_are_gaps), T(buffers_are_bounded))

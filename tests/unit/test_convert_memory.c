@@ -140,6 +140,3 @@ TEST(each_filter_meets_every_failure)
                  35);
     fail_each_of(input, selecting((struct conv_selection){.from = third}), false, 20);
 }
-
-RUN_TESTS(T(a_footprint_meets_every_failure), T(a_text_meets_every_failure),
-          T(each_filter_meets_every_failure))

@@ -321,9 +321,3 @@ TEST(an_oversized_epoch_is_cut_by_time)
     CHECK_U64(checker.illegal, 0);
     CHECK_U64(survey.irregular[CONV_OVERSIZED_GROUPS], 1);
 }
-
-RUN_TESTS(T(preempted_threads_come_out_legal), T(stated_sizes_are_heeded),
-          T(sizes_decide_where_addresses_do_not), T(wrong_sizes_do_not_spoil_the_order),
-          T(what_cannot_be_searched_is_repaired), T(one_thread_needs_no_epochs), T(a_stuck_group_is_searched),
-          T(a_group_without_order_is_repaired_inside), T(an_irregular_event_does_not_block),
-          T(a_failed_realloc_returns_its_address), T(an_oversized_epoch_is_cut_by_time))

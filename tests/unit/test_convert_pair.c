@@ -374,14 +374,3 @@ TEST(of_calloc_only_the_first_page_unless_told)
     allocate(0, 0x70000, 20000);         /* 7: no kin of 3 */
     CHECK_STR(end_with_shares(), "0:1 2:1 5:1");
 }
-
-RUN_TESTS(T(plain_life), T(shares_are_those_of_the_object_or_of_its_kin),
-          T(of_calloc_only_the_first_page_unless_told), T(a_realloc_of_null_allocates),
-          T(others_may_take_the_address_while_a_realloc_runs), T(reallocs_nest),
-          T(too_many_reallocs_under_way), T(a_failed_realloc_leaves_its_object),
-          T(a_realloc_to_zero_is_a_free), T(a_realloc_that_never_returned_leaves_its_object),
-          T(a_gap_ends_what_was_under_way), T(failed_allocations_are_counted_only),
-          T(frees_of_unknown_addresses_are_left_out), T(reallocs_of_unknown_addresses_allocate),
-          T(an_allocation_over_a_live_object_releases_it), T(addresses_and_sizes_beyond_48_bits_are_left_out),
-          T(a_release_of_another_size_gets_its_objects), T(a_release_without_a_size_fits_any),
-          T(the_table_holds_many))

@@ -256,5 +256,3 @@ TEST(lanes_that_meet)
     check_seeds(2, 0, true);
     check_seeds(3, 50, true);
 }
-
-RUN_TESTS(T(one_lane), T(one_lane_with_oddities), T(lanes_one_after_the_other), T(lanes_that_meet))

@@ -99,5 +99,3 @@ TEST(orders_by_way_of_a_third_thread_count)
         check_release(&check);
     }
 }
-
-RUN_TESTS(T(races_are_those_that_clocks_tell), T(orders_by_way_of_a_third_thread_count))

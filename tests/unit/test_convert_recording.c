@@ -433,10 +433,3 @@ TEST(a_name_is_a_files_whatever_it_is)
     fp_part_stem("0123456789abcdefghij", 21, stem, sizeof stem);
     CHECK_STR(stem, "0123456789abcde");
 }
-
-RUN_TESTS(T(a_name_is_a_files_whatever_it_is), T(a_collector_is_told_from_others),
-          T(an_unfinished_json_need_not_name_its_collector),
-          T(every_footprint_is_taken_in_the_order_of_names), T(what_is_no_footprint_is_passed_over_and_named),
-          T(a_pipe_among_listed_footprints_keeps_nobody_waiting), T(nothing_written_is_said_so),
-          T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read),
-          T(a_header_may_come_right_after_it_was_looked_for), T(a_name_tells_the_window))

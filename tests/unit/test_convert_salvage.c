@@ -251,7 +251,7 @@ TEST(cut_packed_traces_convert_as_far_as_they_unpack)
             struct conv_survey survey;
             size_t size;
             /* Anew each time: the words of scratch_path last for a few calls only. */
-            pack(history_path(&history, kind), scratch_path("packed"), false, filters[k]);
+            pack(history_path(&history, kind), scratch_path("packed"), false, filters[k], 1);
             char *bytes = scratch_read(scratch_path("packed"), &size);
             CHECK(survey_bytes(bytes, size * 9 / 10, NULL, &survey, &error) != FP_OK);
             CHECK_U64(conv_error_exit_code(&error), 3);
@@ -300,8 +300,3 @@ TEST(garbage_ends_soon)
     CHECK_U64(survey_bytes("= Start\nx\n", 10, &SALVAGE, &survey, &error), FP_ERR_CORRUPT);
     CHECK(strstr(error.what, "no call") != NULL);
 }
-
-RUN_TESTS(T(bad_lines_are_left_out), T(long_lines_are_left_out),
-          T(what_a_damaged_thread_keeps_back_is_given_up), T(giving_up_waits_is_bounded_by_the_size),
-          T(halves_of_reallocs_are_a_free_and_a_malloc), T(a_damaged_head_is_left_out),
-          T(cut_packed_traces_convert_as_far_as_they_unpack), T(garbage_ends_soon))

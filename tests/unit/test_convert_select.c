@@ -259,8 +259,3 @@ TEST(a_selection_is_read_back_from_the_workload)
     wl_reader_close(reader);
     CHECK(memcmp(&read, &report.survey.selected, sizeof read) == 0);
 }
-
-RUN_TESTS(T(what_is_alive_is_created_first_in_its_order), T(reallocs_under_way_where_a_section_begins),
-          T(a_failed_realloc_before_a_section), T(threads_that_ended_before_are_not_there),
-          T(empty_and_backward_sections_are_refused), T(head_counts_calls_of_all_threads), T(by_the_clock),
-          T(a_selection_is_read_back_from_the_workload))

@@ -65,5 +65,3 @@ TEST(parts_are_deep_together)
     CHECK_U64(fp_site_cut(&stacks.sites, last), FP_CUT_DEEP);
     conv_stacks_release(&stacks);
 }
-
-RUN_TESTS(T(stacks_as_deep_as_a_recorder_makes_them_stay), T(deeper_ones_are_cut), T(parts_are_deep_together))

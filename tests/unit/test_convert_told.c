@@ -161,7 +161,3 @@ TEST(the_busiest_process_is_the_one_that_called_most)
     CHECK(strstr(report.survey.incomplete_why, "20,000 calls were lost") != NULL);
     conv_report_release(&report);
 }
-
-RUN_TESTS(T(the_busiest_process_is_the_one_that_called_most),
-          T(losses_of_windows_without_trailers_are_told_everywhere), T(a_process_that_ran_on_is_told),
-          T(the_list_alone_may_say_why), T(losses_beyond_all_counting_stay_losses))

@@ -53,7 +53,7 @@ static void check_same(const struct fp_usage *told, const struct fp_usage *usage
     CHECK_STR(told->version, usage->version);
 }
 
-static void it_reaches_the_workload(void)
+TEST(it_reaches_the_workload)
 {
     const struct conv_options options = {.overwrite = true};
     const struct fp_usage usage = made_up(1);
@@ -73,7 +73,7 @@ static void it_reaches_the_workload(void)
     conv_survey_release(&survey);
 }
 
-static void without_it_nothing_is_made_up(void)
+TEST(without_it_nothing_is_made_up)
 {
     const struct conv_options options = {.overwrite = true};
     struct conv_report report = {0};
@@ -88,7 +88,7 @@ static void without_it_nothing_is_made_up(void)
     conv_survey_release(&survey);
 }
 
-static void a_recording_is_the_sum(void)
+TEST(a_recording_is_the_sum)
 {
     const struct fp_usage one = made_up(1), three = made_up(3);
     char directory[512];
@@ -111,7 +111,7 @@ static void a_recording_is_the_sum(void)
 }
 
 /* A window that was cut short has none: that of the one before stays. */
-static void the_last_that_tells_counts(void)
+TEST(the_last_that_tells_counts)
 {
     const struct fp_usage usage = made_up(1);
     char directory[512];
@@ -125,7 +125,7 @@ static void the_last_that_tells_counts(void)
     conv_survey_release(&survey);
 }
 
-static void what_one_does_not_know_is_left_out(void)
+TEST(what_one_does_not_know_is_left_out)
 {
     struct fp_usage *sum = NULL, one = made_up(1), other = made_up(2);
     other.rss_peak_bytes = FP_USAGE_UNKNOWN;
@@ -140,6 +140,3 @@ static void what_one_does_not_know_is_left_out(void)
     CHECK_U64(sum->runs_on, FP_RUNS_ON_UNKNOWN);
     conv_usage_free(sum);
 }
-
-RUN_TESTS(T(it_reaches_the_workload), T(without_it_nothing_is_made_up), T(a_recording_is_the_sum),
-          T(the_last_that_tells_counts), T(what_one_does_not_know_is_left_out))

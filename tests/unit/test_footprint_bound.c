@@ -40,5 +40,3 @@ TEST(a_small_file_is_worth_little)
     fp_memory_input(0); /* a pipe besides: nobody knows */
     CHECK_U64(fp_memory_bound(), half);
 }
-
-RUN_TESTS(T(what_is_asked_is_the_bound), T(a_small_file_is_worth_little))

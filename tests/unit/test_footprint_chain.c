@@ -171,6 +171,3 @@ TEST(a_writer_behind_another_begins_anew)
     fp_reader_close(reader);
     (void)unlink(path);
 }
-
-RUN_TESTS(T(blocks_are_read_in_any_order), T(lanes_in_turn_are_no_chain),
-          T(behind_a_damaged_block_sites_are_lost), T(a_writer_behind_another_begins_anew))

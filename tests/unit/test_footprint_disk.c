@@ -179,22 +179,6 @@ TEST(a_full_disk_at_the_end_leaves_nothing)
     CHECK(access(path, F_OK) != 0 && access(temporary, F_OK) != 0);
 }
 
-TEST(a_name_taken_meanwhile_is_kept)
-{
-    struct wl_writer *writer;
-    struct fp_error error = {0};
-    int fd;
-    prepare("taken.wl");
-    writer = begin_workload(true);
-    CHECK_U64(add_ops(writer, 10), FP_OK);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    CHECK(fd >= 0 && write(fd, "mine", 4) == 4 && close(fd) == 0);
-    CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, &error), FP_ERR_EXISTS);
-    CHECK_U64(error.status, FP_ERR_EXISTS);
-    CHECK_U64(size_of(path), 4);
-    CHECK(unlink(path) == 0);
-}
-
 TEST(what_is_no_regular_file_is_told_so)
 {
     struct fp_reader *footprint = NULL;
@@ -214,8 +198,3 @@ TEST(what_is_no_regular_file_is_told_so)
     CHECK(footprint == NULL && workload == NULL);
     CHECK(rmdir(directory) == 0); /* nothing was left by any test */
 }
-
-RUN_TESTS(T(a_footprint_outlives_a_full_disk), T(a_footprint_without_room_for_its_head_is_not_left_behind),
-          T(a_workload_ends_at_a_full_disk), T(a_full_disk_is_told_later),
-          T(a_full_disk_at_the_end_leaves_nothing), T(a_name_taken_meanwhile_is_kept),
-          T(what_is_no_regular_file_is_told_so))

@@ -119,5 +119,3 @@ TEST(a_full_table_gives_no_id)
     ids_end_window(&ids);
     CHECK_U64(ids_take(&ids, 0), 2);
 }
-
-RUN_TESTS(T(ids_follow_the_rule), T(a_full_table_gives_no_id))

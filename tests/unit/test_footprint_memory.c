@@ -196,5 +196,3 @@ TEST(a_workload_meets_every_failure)
     CHECK(unlink(path) == 0);
     CHECK(rmdir(directory) == 0);
 }
-
-RUN_TESTS(T(a_footprint_meets_every_failure), T(a_workload_meets_every_failure))

@@ -111,7 +111,3 @@ TEST(losses_add_up_to_no_more_than_all)
     CHECK_U64(sum[FP_LOSS_RING_FULL], 0);
     CHECK_U64(fp_loss_sum(sum), UINT64_MAX);
 }
-
-RUN_TESTS(T(losses_add_up_to_no_more_than_all), T(calls_have_names_that_lead_back),
-          T(stored_numbers_are_those_of_version_1), T(products_of_shapes_do_not_wrap),
-          T(statuses_have_pinned_values_and_names), T(errors_are_one_line_with_cause_place_and_remedy))

@@ -229,8 +229,3 @@ TEST(ignored_signals_stay_ignored)
     (void)signal(SIGHUP, SIG_DFL);
     CHECK(fp_signal_is_ending(SIGINT) && !fp_signal_is_ending(SIGQUIT));
 }
-
-RUN_TESTS(T(what_it_prints_and_how_it_ends_is_told), T(bounds_end_it), T(a_group_is_killed_as_a_whole),
-          T(a_program_that_cannot_be_executed_is_no_child), T(a_file_without_first_line_is_the_shells),
-          T(a_body_runs_in_place_of_a_program), T(a_gate_holds_the_program_back),
-          T(without_a_pidfd_it_is_waited_for_too), T(ignored_signals_stay_ignored))

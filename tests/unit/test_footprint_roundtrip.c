@@ -312,8 +312,3 @@ TEST(varints_have_bounds)
     CHECK(cursor.bad);
     CHECK(unzigzag(zigzag(INT64_MIN)) == INT64_MIN);
 }
-
-RUN_TESTS(T(blocks_come_back_as_written), T(blocks_that_break_the_rules_are_refused),
-          T(existing_files_and_links_are_left_alone), T(a_size_limit_leaves_a_whole_file),
-          T(every_cut_is_noticed), T(every_flipped_bit_is_noticed), T(newer_and_foreign_files_are_named),
-          T(varints_have_bounds))

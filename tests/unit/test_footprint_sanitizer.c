@@ -108,6 +108,3 @@ TEST(the_loader_that_is_asked_for)
     image.head.e_phoff = UINT64_MAX;
     CHECK(loader_of(3, &image.head, read_image) == LOADER_OTHER);
 }
-
-RUN_TESTS(T(the_loader_that_is_asked_for), T(a_name_is_found_wherever_it_stands),
-          T(changed_bytes_are_read_within_bounds))

@@ -250,7 +250,3 @@ TEST(a_node_that_cannot_be_is_refused)
     other.node.epoch = 0;
     CHECK_U64(status_of(other), FP_ERR_CORRUPT);
 }
-
-RUN_TESTS(T(sites_come_back_as_their_stacks), T(numbers_have_no_gaps_and_only_what_is_used),
-          T(who_does_not_ask_sees_no_sites), T(without_stacks_the_file_is_as_ever),
-          T(a_node_that_cannot_be_is_refused))

@@ -104,6 +104,3 @@ TEST(the_last_op_is_not_drawn_to_the_end)
     wl_reader_close(reader);
     CHECK(unlink(path) == 0);
 }
-
-RUN_TESTS(T(both_sides_of_a_pause_keep_their_times), T(told_times_are_kept_and_no_others),
-          T(the_last_op_is_not_drawn_to_the_end))

@@ -201,8 +201,3 @@ TEST(a_segment_is_looked_for_beside_its_recording)
     CHECK_U64(error.distrust, FP_DISTRUST_LINK);
     CHECK(close(fd) == 0 && close(directory) == 0);
 }
-
-RUN_TESTS(T(what_is_ours_is_opened), T(what_others_may_write_to_is_refused), T(nothing_happens_to_a_pipe),
-          T(links_and_second_names_are_refused), T(other_kinds_are_refused_at_once),
-          T(only_names_of_a_collector_of_ours_are_segments), T(a_segment_is_looked_for_beside_its_recording),
-          T(another_users_is_only_read_and_only_when_asked))

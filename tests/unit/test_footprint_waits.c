@@ -147,6 +147,3 @@ TEST(no_wait_can_be_left_out)
     image_release(&whole);
     CHECK(unlink(path) == 0 && rmdir(directory) == 0);
 }
-
-RUN_TESTS(T(what_the_writer_stores_is_enough), T(many_windows_keep_their_notes_apart),
-          T(no_wait_can_be_left_out))

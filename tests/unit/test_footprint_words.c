@@ -24,5 +24,3 @@ TEST(bytes_have_the_unit_that_fits)
     CHECK_STR(fp_text_bytes(-4096, text), "-4.1 kB");
     CHECK_STR(fp_text_bytes(1.8e19, text), "18.0 EB");
 }
-
-RUN_TESTS(T(digits_are_grouped), T(bytes_have_the_unit_that_fits))

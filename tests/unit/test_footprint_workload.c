@@ -450,8 +450,3 @@ TEST(cuts_and_flipped_bits_are_noticed)
     put_u64(bytes + 56, XXH64(bytes, 56, 0));
     CHECK_U64(read_all(size), FP_ERR_VERSION);
 }
-
-RUN_TESTS(T(one_thread_comes_back), T(many_threads_come_back_in_order), T(packed_in_place_or_not),
-          T(what_was_named_long_ago_stays_long_ago), T(empty_workloads_are_whole),
-          T(a_dictionary_that_overflows_begins_anew), T(misuse_is_refused),
-          T(a_killed_writer_leaves_nothing_and_keeps_what_was_there), T(cuts_and_flipped_bits_are_noticed))

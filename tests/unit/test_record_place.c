@@ -60,6 +60,3 @@ TEST(another_in_its_place_is_not_removed)
     free(path);
     free(away);
 }
-
-RUN_TESTS(T(an_empty_one_is_forgotten), T(what_is_there_is_left_alone),
-          T(another_in_its_place_is_not_removed))

@@ -159,6 +159,3 @@ TEST(the_tree_agrees_with_a_list)
         rep_extent_remove(&check, i);
     CHECK_U64(check.root, 0);
 }
-
-RUN_TESTS(T(sound_objects_pass), T(misaligned_and_overlapping_are_seen_at_birth), T(contents_are_kept),
-          T(the_tree_agrees_with_a_list))

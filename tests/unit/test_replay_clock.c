@@ -24,7 +24,7 @@
 #endif
 #endif
 
-TEST(prepare)
+PREPARE
 {
 #ifdef UNDER_TSAN
     SKIP(
@@ -265,8 +265,3 @@ TEST(doubts_are_told)
     account.recorded = true;
     CHECK(rep_account_doubt(&account) == NULL);
 }
-
-RUN_TESTS(T(prepare), T(a_step_is_short_in_ops_and_in_time), T(each_op_has_its_time),
-          T(before_the_begin_the_machine_is_told), T(from_the_begin_on_recorded_time_is_told),
-          T(sleepers_wake_at_their_moments), T(the_clock_stands_for_who_was_signalled),
-          T(who_does_not_sleep_again_is_lost), T(rest_passes_in_steps), T(doubts_are_told))

@@ -85,6 +85,3 @@ TEST(a_merge_is_as_if_all_had_been_added_to_one)
     rep_histogram_merge(&left, &right);
     CHECK(memcmp(&left, &all, sizeof all) == 0);
 }
-
-RUN_TESTS(T(buckets_are_adjacent_and_narrow), T(percentiles_are_within_the_stated_error),
-          T(the_largest_is_not_exceeded), T(a_merge_is_as_if_all_had_been_added_to_one))

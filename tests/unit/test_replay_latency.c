@@ -263,7 +263,3 @@ TEST(a_stand_in_passes_everything_on)
         PASSES_ON(calls.delete_aligned_nothrow[array](object, 4, &at), 12, address, 4, (uintptr_t)&at);
     }
 }
-
-RUN_TESTS(T(calls_of_one_thread_are_sorted), T(calls_of_threads_are_sorted_as_recorded),
-          T(what_is_not_timed_is_not_counted_but_its_sizes_are_known), T(the_map_is_over_recorded_time),
-          T(classes_are_powers_of_two), T(a_stand_in_passes_everything_on))

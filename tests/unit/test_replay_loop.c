@@ -399,12 +399,8 @@ TEST(null_ends_the_run)
     refuse = false;
 }
 
-TEST(prepare)
+PREPARE
 {
     memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED);
 }
-
-RUN_TESTS(T(prepare), T(each_call_reaches_its_function), T(fresh_resizes_begin_from_null),
-          T(new_memory_is_touched), T(resizes_touch_what_is_new), T(objects_with_a_share_are_touched_so_far),
-          T(ops_are_executed_in_their_order), T(ops_have_their_own_objects), T(null_ends_the_run))

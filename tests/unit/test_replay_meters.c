@@ -124,7 +124,7 @@ TEST(idle_looks_again)
     CHECK(is_about(meters.idle_own_bytes, 0));
 }
 
-TEST(prepare)
+PREPARE
 {
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -135,6 +135,3 @@ TEST(prepare)
     SKIP("the thread sanitizer touches shadow memory of its own for every write");
 #endif
 }
-
-RUN_TESTS(T(prepare), T(samples_peak_and_mean), T(mean_over_ops_without_times),
-          T(memory_that_shrinks_below_the_start), T(more_windows_than_announced), T(idle_looks_again))

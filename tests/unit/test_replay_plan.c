@@ -256,7 +256,3 @@ TEST(windows_beyond_the_summary_are_refused)
     CHECK_U64(rep_plan_make(&plan, &window), FP_ERR_CORRUPT);
     free(made);
 }
-
-RUN_TESTS(T(shares_reach_their_ops), T(resizes_of_calloc_touch_what_they_grow_by), T(plans_of_random_windows),
-          T(serial_plan_keeps_the_one_order), T(late_posts_are_bounded), T(resizes_know_what_was_touched),
-          T(windows_beyond_the_summary_are_refused))

@@ -87,11 +87,7 @@ TEST(a_thread_that_lost_its_processor_is_preempted)
     CHECK_U64(absence.blocked_ns, 0);
 }
 
-TEST(prepare)
+PREPARE
 {
     rep_clock_init(&clock_);
 }
-
-RUN_TESTS(T(prepare), T(only_an_absence_without_a_wait_is_preempted),
-          T(timed_code_has_its_share_of_an_absence), T(a_thread_that_sleeps_is_blocked),
-          T(a_thread_that_lost_its_processor_is_preempted))

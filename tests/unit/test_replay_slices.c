@@ -306,7 +306,3 @@ TEST(wild_times)
         }
     }
 }
-
-RUN_TESTS(T(a_window_has_a_slice_for_each_point), T(pauses_have_rests), T(waits_and_shares_follow_their_ops),
-          T(the_peak_stays_at_the_window_s_end), T(inherited_objects_are_no_time), T(no_time_no_cuts),
-          T(shorter_than_its_points), T(wild_times), T(noted_times_follow_their_ops))

@@ -48,5 +48,3 @@ TEST(stacks_are_distinct)
     CHECK(rep_stacks_take(&stacks, &again) == taken[3]);
     CHECK_U64(again, numbers[3]);
 }
-
-RUN_TESTS(T(mappings_are_present), T(absurd_sizes_are_refused), T(stacks_are_distinct))

@@ -393,11 +393,7 @@ static bool make_key(void)
     return pthread_key_create(&exit_key, note_exit) == 0;
 }
 
-TEST(prepare)
+PREPARE
 {
     CHECK(make_key());
 }
-
-RUN_TESTS(T(prepare), T(every_wait_is_honoured), T(a_thread_is_born_after_those_that_had_ended),
-          T(the_next_window_is_prepared_beside_the_current), T(digest_does_not_depend_on_threads),
-          T(slices_are_windows), T(the_begin_may_be_untimed), T(digest_depends_on_order))

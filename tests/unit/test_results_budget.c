@@ -182,6 +182,3 @@ TEST(wrong_files_are_refused_with_their_line)
     memset(huge, '\n', sizeof huge);
     check_file_refused(huge, sizeof huge, "larger than");
 }
-
-RUN_TESTS(T(limits_are_read_in_their_units), T(wrong_budgets_are_refused_with_their_column),
-          T(rules_of_a_fleet), T(the_nearest_rule_counts), T(wrong_files_are_refused_with_their_line))

@@ -311,15 +311,3 @@ TEST(a_run_inherits_nothing_that_steers_an_allocator)
     res_strings_free(environment);
     res_registry_release(&registry);
 }
-
-RUN_TESTS(T(a_whole_file_is_read), T(a_preloaded_library_runs_on_the_plain_binary),
-          T(defects_are_named_and_the_file_left_out), T(the_environment_cannot_load_another_library),
-          T(what_the_parser_would_misread_is_refused_before),
-          T(more_variables_than_any_candidate_needs_are_refused),
-          T(control_characters_do_not_reach_the_terminal), T(names_are_unique_and_candidates_sorted),
-          T(a_library_by_its_path_is_a_candidate), T(a_missing_library_names_its_package),
-          T(a_library_without_malloc_is_refused_before_any_run),
-          T(a_library_is_probed_without_being_loaded_here),
-          T(a_build_id_is_found_in_a_file_that_nobody_vouches_for),
-          T(a_file_changed_under_its_name_is_another_build),
-          T(a_run_inherits_nothing_that_steers_an_allocator))

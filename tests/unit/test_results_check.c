@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/base/random.h"
 #include "results/report/beside/beside.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
@@ -64,23 +63,6 @@ TEST(few_passes_have_students_interval)
     CHECK(fabs(log(estimate.value) - 0.0196743) < 1e-6);
     CHECK(fabs(log(estimate.interval.high) - 0.0196743 - 4.303 * 0.0113231) < 1e-4);
     CHECK_U64(res_series_rounds_needed(&one), 3);
-}
-
-/* Two samples of 12 of the same, 300 times: a 95 % interval of the ratio misses 1 in 15 of them; 27 come once in a thousand times. */
-TEST(intervals_across_hold_the_truth)
-{
-    struct res_random random = res_random_from(5);
-    unsigned missed = 0;
-    for (unsigned experiment = 0; experiment < 300; experiment++) {
-        double values[2][12];
-        for (size_t i = 0; i < 24; i++)
-            values[i / 12][i % 12] = 100 + (double)res_random_below(&random, 1000) / 100;
-        const struct res_series one = series_of(values[0], 12, false), two = series_of(values[1], 12, false);
-        const struct res_estimate estimate = res_logarithm_estimate(res_series_across(&one, &two));
-        missed += estimate.interval.low > 1 || estimate.interval.high < 1;
-    }
-    if (missed > 27)
-        HARNESS_FAIL("%u of 300 intervals miss the truth", missed);
 }
 
 /* Two batches, four runs; one run of each side was disturbed as a whole, in different rounds. */
@@ -350,13 +332,3 @@ TEST(chance_at_the_limit_is_inconclusive)
     CHECK_U64(res_judge_limit(&below, 1.03, QUIET, (struct res_tails){1, 0.04}, &why), RES_WITHIN);
     CHECK_U64(res_judge_limit(&below, 1.03, QUIET, (struct res_tails){1, 0.06}, &why), RES_INCONCLUSIVE);
 }
-
-RUN_TESTS(T(many_findings_are_asked_for_more), T(chance_at_the_limit_is_inconclusive),
-          T(limits_judge_the_whole_interval), T(noise_makes_what_is_near_the_limit_inconclusive),
-          T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
-          T(intervals_across_hold_the_truth), T(time_is_compared_by_its_steady_batches),
-          T(what_an_older_result_lacks_is_no_zero), T(the_change_is_of_the_figures_beside_it),
-          T(the_same_bytes_are_within_whatever_the_machine_did),
-          T(equal_bytes_are_the_same_allocator_and_bridge_a_busy_day),
-          T(what_is_the_same_in_both_bridges_a_baseline_that_is_not), T(ratios_to_nothing_are_no_figures),
-          T(noise_counts_in_both_directions))

@@ -262,9 +262,3 @@ TEST(a_result_with_it_is_read_as_it_was_written)
     CHECK(res_confirmed_named(result.confirmed, result.confirmed_count, "base") == NULL);
     res_result_release(&result);
 }
-
-RUN_TESTS(T(a_trimmed_ratio_forgets_what_strayed), T(neighbours_are_pairs_and_swap_their_order),
-          T(memory_is_judged_as_time_is), T(a_load_that_hangs_is_given_up), T(few_pairs_have_no_verdict),
-          T(who_fails_is_out_and_the_others_go_on), T(what_kills_under_a_preload_only_is_told),
-          T(what_is_stopped_keeps_whole_pairs), T(no_pair_is_begun_that_would_end_late),
-          T(what_it_would_take_is_told_before), T(a_result_with_it_is_read_as_it_was_written))

@@ -146,17 +146,7 @@ TEST(slow_phases_of_the_host_show_in_the_harness)
     }
 }
 
-static const struct harness_test TESTS[] = {
-    T(a_quiet_machine_has_none),
-    T(a_machine_that_tells_nothing_has_none),
-    T(everything_wrong_before),
-    T(everything_wrong_meanwhile),
-    T(who_waits_is_known_without_pressure),
-    T(slow_phases_of_the_host_show_in_the_harness),
-};
-
-int main(int argc, char **argv)
+PREPARE
 {
     machine_begin();
-    return harness_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
 }

@@ -169,15 +169,7 @@ TEST(hostile_words_do_not_drive_the_terminal)
     res_doctor_release(&doctor);
 }
 
-static const struct harness_test TESTS[] = {
-    T(a_quiet_machine),
-    T(a_machine_that_tells_nothing),
-    T(hostile_words_do_not_drive_the_terminal),
-    T(everything_wrong),
-};
-
-int main(int argc, char **argv)
+PREPARE
 {
     machine_begin();
-    return harness_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
 }

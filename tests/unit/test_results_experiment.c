@@ -505,30 +505,13 @@ TEST(what_a_run_prints_is_checked)
     }
 }
 
-static const struct harness_test TESTS[] = {
-    T(figures_are_net_of_the_floor),
-    T(of_two_rounds_there_is_a_ratio_and_no_interval),
-    T(batches_of_long_runs_are_merged),
-    T(memory_is_of_its_own_pass),
-    T(without_recorded_time_memory_is_of_the_timed_runs),
-    T(a_failing_candidate_says_why_and_stops_no_other),
-    T(a_run_that_hangs_is_ended),
-    T(each_round_holds_everyone_once_in_an_order_of_the_seed),
-    T(what_is_left_is_of_the_rounds_that_are_planned),
-    T(what_is_left_is_of_the_rounds_that_are_planned),
-    T(stopping_keeps_the_finished_rounds),
-    T(the_result_keeps_every_sample),
-    T(the_digest_of_most_is_the_agreed_one),
-    T(what_a_run_prints_is_checked),
-};
-
-int main(int argc, char **argv)
+static void remove_directory(void)
 {
-    if (mkdtemp(directory) == NULL) {
-        perror(directory);
-        return 1;
-    }
-    const int code = harness_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
     rmdir(directory);
-    return code;
+}
+
+PREPARE
+{
+    if (mkdtemp(directory) == NULL || atexit(remove_directory) != 0)
+        abort();
 }

@@ -221,8 +221,3 @@ TEST(what_many_candidates_withdraw_is_same_within_what_is_resolved)
     CHECK_U64(among.verdict, RES_SAME);
     CHECK_U64(several(many, 0.01)->candidates[1].figures.time.verdict, RES_UNDECIDED);
 }
-
-RUN_TESTS(T(what_no_noise_makes_is_told_by_few_rounds), T(what_is_linked_keeps_its_start),
-          T(measured_held_and_judged), T(the_figure_that_is_shown_is_the_one_that_is_judged),
-          T(what_a_file_says_is_made_anew), T(judged_twice_is_the_same), T(without_samples),
-          T(what_many_candidates_withdraw_is_same_within_what_is_resolved))

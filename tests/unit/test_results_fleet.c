@@ -475,14 +475,3 @@ TEST(the_screen_has_78_columns)
     free(text.text);
     res_fleet_release(&fleet);
 }
-
-RUN_TESTS(T(what_starts_take_is_in_the_hosts_time), T(figures_are_of_the_process),
-          T(without_a_process_they_are_of_malloc_and_say_so),
-          T(the_few_that_do_not_know_their_process_are_in_no_common_figure),
-          T(what_is_not_trusted_is_in_no_common_figure), T(with_fewer_than_five_there_is_no_verdict),
-          T(shares_make_few_of_many), T(a_loser_is_named), T(hosts_of_one_label_are_told_apart),
-          T(less_time_for_more_memory_says_so), T(who_fails_is_named_and_in_no_common_figure),
-          T(cells_give_the_same_bytes_in_any_order), T(of_one_host_the_newest_result_counts),
-          T(a_cell_of_another_baseline_is_refused), T(what_is_mixed_missing_or_left_out_is_told),
-          T(without_a_label_the_digest_is_the_key), T(a_result_of_several_has_one_and_of_one_has_none),
-          T(the_screen_has_78_columns))

@@ -204,11 +204,3 @@ TEST(csv_quotes_words_and_not_numbers)
     CHECK_STR(text.text, "name,b,c\n\"'=a\"\"b\",-1.5,\n\"-\",,\"\"\n");
     END();
 }
-
-RUN_TESTS(T(columns_are_aligned_below_their_groups), T(a_group_is_wide_enough_for_its_words),
-          T(a_column_without_words_is_left_out), T(roles_are_colours_and_take_no_room),
-          T(a_name_too_long_stands_alone_and_costs_no_column), T(expendable_columns_go_by_rank_and_are_named),
-          T(without_room_all_names_stand_above), T(an_open_column_sets_no_width),
-          T(on_a_terminal_no_line_goes_beyond_it), T(a_word_longer_than_a_line_is_cut),
-          T(wide_characters_take_two_columns), T(markdown_of_hostile_words),
-          T(csv_quotes_words_and_not_numbers))

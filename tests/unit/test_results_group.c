@@ -199,8 +199,3 @@ TEST(both_versions_count_the_same)
     CHECK(rep_group_read(path, 2, &counts) && counts.cache_bytes == counts.usage_bytes &&
           counts.oom_kills == 0);
 }
-
-RUN_TESTS(T(the_own_group_is_found), T(a_container_shows_a_part_of_the_tree), T(spaces_in_mounts_are_escaped),
-          T(what_is_no_such_text_finds_nothing), T(numbers_are_read_strictly),
-          T(version_1_takes_the_own_group), T(version_2_takes_the_group_above_where_the_own_has_members),
-          T(reasons_name_the_remedy), T(both_versions_count_the_same))

@@ -104,6 +104,3 @@ TEST(an_allocators_part_of_a_leak_is_no_growth)
         json_decref(run.json);
     }
 }
-
-RUN_TESTS(T(what_grows_is_shown_with_its_range), T(what_does_not_is_not),
-          T(what_is_short_or_has_holes_is_not_known), T(an_allocators_part_of_a_leak_is_no_growth))

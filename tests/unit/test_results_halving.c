@@ -34,5 +34,3 @@ TEST(one_figure_is_enough)
     CHECK_U64(res_halving_keep(scores, 3, 2, kept), 2);
     CHECK(kept[0] && !kept[1] && kept[2]);
 }
-
-RUN_TESTS(T(the_best_of_both_go_on), T(nobody_without_figures_goes_on), T(one_figure_is_enough))

@@ -352,10 +352,3 @@ TEST(figures_that_are_none)
     CHECK_U64(json_array_size(json_object_get(document, "series")), 0);
     json_decref(document);
 }
-
-RUN_TESTS(T(a_move_is_marked_once_and_its_way_back), T(what_creeps_is_seen), T(noise_is_not_marked),
-          T(workloads_of_one_name_are_series_of_their_own), T(another_build_of_the_same_version_is_told),
-          T(one_thread_of_several_begins_anew), T(one_thread_of_one_is_no_change),
-          T(settings_that_change_are_told), T(memory_moves_by_more_than_a_per_cent),
-          T(series_by_workload_and_machine), T(names_of_files), T(text_of_hostile_results),
-          T(figures_that_are_none))

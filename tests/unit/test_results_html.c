@@ -132,7 +132,3 @@ TEST(without_scripts_the_page_has_the_words)
     free(page);
     json_decref(json);
 }
-
-RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(what_is_not_seen_is_spelled_out),
-          T(raw_samples_stay_in_the_result), T(a_history_is_on_its_page),
-          T(without_scripts_the_page_has_the_words), T(a_long_series_is_bounded_and_keeps_its_peak))

@@ -90,23 +90,6 @@ TEST(the_limit_is_of_net_times)
     CHECK(tails_at(&other, &cut, 1.05).above == 1);
 }
 
-TEST(at_the_limit_each_side_comes_once_in_twenty)
-{
-    struct res_random random = res_random_from(4);
-    unsigned above = 0, below = 0;
-    for (unsigned experiment = 0; experiment < 300; experiment++) {
-        struct table tables[2];
-        const struct res_batches base = drawn(&tables[0], 1, &random);
-        const struct res_batches other = drawn(&tables[1], 1.03, &random);
-        const struct res_tails tails = tails_at(&other, &base, 1.03);
-        above += tails.above <= RES_P_VALUE_MOST;
-        below += tails.below <= RES_P_VALUE_MOST;
-    }
-    printf("above the limit %u, below it %u of 300\n", above, below);
-    CHECK(above <= 28 && below <= 28); /* 15 each are due; more than 28 come once in a thousand times */
-    CHECK(above >= 4 && below >= 4);   /* a test that says nothing is none */
-}
-
 /* ---- few passes of memory ------------------------------------------------------------------- */
 
 typedef double memory_fn(struct res_random *random);
@@ -190,7 +173,3 @@ TEST(less_than_a_thousandth_of_memory_is_the_same)
     CHECK(judge(base, more, more, 3) == RES_LESS);
     CHECK(judge(more, base, base, 2) == RES_UNDECIDED);
 }
-
-RUN_TESTS(T(student_is_one_sided_at_the_limit), T(holm_corrects_the_smallest_most),
-          T(the_limit_is_of_net_times), T(at_the_limit_each_side_comes_once_in_twenty),
-          T(few_passes_of_memory_make_few_false_verdicts), T(less_than_a_thousandth_of_memory_is_the_same))

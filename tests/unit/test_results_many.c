@@ -39,6 +39,3 @@ TEST(one_workload_has_no_error_and_none_no_mean)
     CHECK(isnan(res_many_mean(VALUES, nothing, 6).value));
     CHECK(isnan(res_many_mean(VALUES, SHARES, 0).value));
 }
-
-RUN_TESTS(T(a_mean_is_by_share_and_its_error_by_the_spread), T(of_equal_shares_the_interval_is_students),
-          T(one_workload_has_no_error_and_none_no_mean))

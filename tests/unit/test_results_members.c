@@ -146,7 +146,3 @@ TEST(lives_are_summed_where_they_meet)
     const struct res_life timeless[] = {{never, rising, 2}, {never, flat, 2}};
     CHECK(res_lives_peak(timeless, 2, NULL) == 130);
 }
-
-RUN_TESTS(T(counts_and_times_are_added_up), T(memory_of_those_alive_together_is_summed),
-          T(memory_of_those_one_after_the_other_is_not), T(the_digest_is_of_all),
-          T(what_one_does_not_tell_is_not_known), T(lives_are_summed_where_they_meet))

@@ -158,8 +158,3 @@ TEST(sentences_have_the_slots_that_there_are)
         CHECK(used);
     }
 }
-
-RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),
-          T(same_is_what_surely_differs_by_little), T(a_setting_that_nobody_tells_of_is_named),
-          T(notes_of_a_file_are_made_anew), T(details_are_told_by_themselves),
-          T(sentences_have_the_slots_that_there_are))

@@ -145,6 +145,3 @@ TEST(a_stop_drops_what_is_not_whole)
         CHECK(lab.entries[i].passes.latency == NULL);
     lab_release(&lab);
 }
-
-RUN_TESTS(T(figures_over_the_passes), T(a_failure_is_told_and_stops_no_other),
-          T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole))

@@ -359,11 +359,3 @@ TEST(a_text_of_lists_within_lists_is_left_to_the_parser)
     free(text);
     free(kept);
 }
-
-RUN_TESTS(T(a_text_of_lists_within_lists_is_left_to_the_parser),
-          T(without_what_no_row_names_the_figures_are_the_same),
-          T(a_torn_result_is_refused_without_what_no_row_names_too), T(a_text_keeps_what_rows_name),
-          T(long_lists_of_counts_pass_by_the_parser), T(what_is_read_is_written),
-          T(keys_that_nobody_knows_are_kept), T(a_count_that_is_lacking_is_not_written),
-          T(a_figure_of_another_kind_is_none), T(what_is_wrong_is_named),
-          T(a_part_that_cannot_be_read_is_no_missing_one))

@@ -153,7 +153,3 @@ TEST(what_a_verdict_takes_is_told)
               "time: no verdict from 2 rounds, it takes 8");
     json_decref(result);
 }
-
-RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
-          T(what_ended_the_rounds_is_said), T(ctrl_c_is_told_by_what_it_cut_short),
-          T(what_a_verdict_takes_is_told))

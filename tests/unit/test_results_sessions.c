@@ -138,7 +138,3 @@ TEST(freedom_is_welchs)
     const struct res_logarithm none = {NAN, NAN, 0};
     CHECK(isnan(res_logarithm_estimate(none).value) && res_logarithm_tails(none, 1).above == 1);
 }
-
-RUN_TESTS(T(a_slower_machine_is_no_change),
-          T(a_change_of_its_own_is_found_on_a_slower_and_on_a_faster_machine), T(an_uneven_machine_is_noise),
-          T(without_a_bridge_nothing_is_told), T(freedom_is_welchs))

@@ -36,5 +36,3 @@ TEST(a_start_is_of_the_candidate)
         CHECK(fabs(costs[0].more_cpu_ns) < 1e-9);
     }
 }
-
-RUN_TESTS(T(more_is_told_by_pairs), T(a_start_is_of_the_candidate))

@@ -122,22 +122,6 @@ TEST(what_is_not_of_the_same_batches_is_not_compared)
     CHECK(isnan(compared(&other, &base, NULL, NULL).interval.low));
 }
 
-/* Equals whose batches are disturbed at random: the interval leaves 1 out once in twenty. */
-TEST(intervals_hold_the_truth)
-{
-    unsigned missed = 0;
-    for (uint64_t seed = 0; seed < 300; seed++) {
-        struct table one, two, three;
-        const struct res_batches base = disturbed(&one, 1, 3 * seed),
-                                 other = disturbed(&two, 1.05, 3 * seed + 1),
-                                 control = disturbed(&three, 1, 3 * seed + 2);
-        const struct res_interval interval = compared(&other, &base, &control, NULL).interval;
-        missed += interval.low > 1.05 || interval.high < 1.05;
-    }
-    printf("intervals without the truth: %u of 300\n", missed);
-    CHECK(missed <= 28); /* 15 are due; more come once in a thousand times */
-}
-
 TEST(quantiles_of_student)
 {
     CHECK(fabs(res_student_quantile(100) - 1.98397) < 3e-4);
@@ -264,9 +248,3 @@ TEST(rounds_are_foretold)
     plans(&timed, 35, 8, 80, 80); /* a verdict takes them */
     plans(&bound, 35, 1, 10, 30);
 }
-
-RUN_TESTS(T(steady_is_the_mean_of_the_fastest_part_of_each_batch),
-          T(what_disturbs_single_batches_is_left_out), T(what_a_round_does_to_both_goes_out),
-          T(the_floor_is_subtracted_of_both_sides), T(what_is_not_of_the_same_batches_is_not_compared),
-          T(intervals_hold_the_truth), T(quantiles_of_student), T(rounds_end_for_width_time_or_number),
-          T(rounds_end_when_all_is_decided), T(what_chance_makes_large_ends_nothing), T(rounds_are_foretold))

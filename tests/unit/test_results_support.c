@@ -118,7 +118,3 @@ TEST(programs_are_found_in_the_first_directory_that_has_them)
     CHECK(res_find_program(directories, "no-such-program-here") == NULL);
     CHECK(res_find_program(directories, "..") == NULL);
 }
-
-RUN_TESTS(T(what_drives_turns_or_hides_is_spelled_out), T(no_cell_is_a_formula),
-          T(lines_to_paste_only_set_variables), T(a_command_is_as_it_was_typed), T(columns_count_characters),
-          T(durations_have_the_unit_that_fits), T(programs_are_found_in_the_first_directory_that_has_them))

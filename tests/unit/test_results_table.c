@@ -120,7 +120,3 @@ TEST(what_is_left_out_is_said_and_is_never_the_range)
     CHECK(widest(text) <= RES_TABLE_COLUMNS);
     free(text);
 }
-
-RUN_TESTS(T(what_is_shown_and_large_has_a_colour), T(what_is_shown_and_small_keeps_its_word),
-          T(noise_has_none), T(a_long_name_has_a_line_of_its_own_and_costs_no_column),
-          T(what_is_left_out_is_said_and_is_never_the_range))

@@ -143,7 +143,3 @@ TEST(sections_of_a_file_are_read_and_checked)
     }
     res_registry_release(&registry);
 }
-
-RUN_TESTS(T(each_allocator_gets_its_settings_its_own_way), T(settings_that_lead_nowhere_are_refused),
-          T(an_inline_candidate_adds_to_what_its_base_sets), T(inline_text_is_told_from_names),
-          T(inline_defects_are_named), T(sections_of_a_file_are_read_and_checked))

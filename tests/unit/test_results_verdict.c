@@ -376,17 +376,3 @@ TEST(what_would_crash_is_not_to_be_pasted)
     CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"), "fast");
     json_decref(workload);
 }
-
-RUN_TESTS(T(figures_stand_beside_the_whole_process), T(without_the_process_per_cent_are_of_calls_and_heap),
-          T(a_saving_whose_price_is_out_of_proportion_is_not_advised),
-          T(a_small_share_does_not_matter_whatever_is_shown),
-          T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
-          T(what_the_noise_may_hide_is_told_of_the_program), T(what_cannot_be_is_not_advised_by),
-          T(memory_of_brief_threads_depends_on_scheduling), T(times_that_wait_for_threads_are_no_ground),
-          T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
-          T(an_allocator_of_the_programs_own_is_named), T(what_would_crash_is_not_to_be_pasted),
-          T(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little),
-          T(a_saving_that_the_programs_own_code_may_eat_is_not_promised),
-          T(what_starts_take_is_taken_off_the_savings), T(shares_are_of_the_allocator_that_was_recorded),
-          T(what_libraries_hold_of_files_is_no_saving),
-          T(calls_that_lack_are_no_share_of_the_program_and_no_ground))

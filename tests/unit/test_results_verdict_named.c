@@ -228,13 +228,3 @@ TEST(memory_within_five_per_cent_leads_nobody)
                                      {"fast", 0.5, 0.2, 1, 0.002, 1e7, 0.3, -1, 1}};
     CHECK_STR(LEADER(little), "fast");
 }
-
-RUN_TESTS(T(a_part_of_a_run_has_no_share), T(what_a_confirmation_takes_is_told_where_it_is_known),
-          T(of_equals_in_time_clearly_less_memory_leads), T(a_program_that_just_ends_is_never_at_rest),
-          T(who_frees_all_to_exit_was_not_recorded_at_rest),
-          T(shares_of_time_are_of_what_the_program_took_in_its_runs),
-          T(what_the_program_contradicts_is_not_advised_for_rest_either),
-          T(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts),
-          T(a_heap_that_cannot_be_is_no_share), T(calls_that_are_not_timed_are_not_counted),
-          T(little_memory_does_not_matter), T(who_is_told_apart_by_time_does_not_give_it_for_memory),
-          T(memory_within_five_per_cent_leads_nobody))

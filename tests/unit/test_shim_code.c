@@ -94,9 +94,6 @@ TEST(code_that_changes_is_noticed)
     CHECK_U64(cfi_rule_kind(rule_of_code()), CFI_NONE);
 }
 
-#define OF_CODE T(a_thunk_is_understood), T(other_code_is_not), T(code_that_changes_is_noticed),
-#else
-#define OF_CODE
 #endif
 
 TEST(an_address_is_its_rule_s)
@@ -107,5 +104,3 @@ TEST(an_address_is_its_rule_s)
                   address << CODE_LOW_BITS);
     }
 }
-
-RUN_TESTS(OF_CODE T(an_address_is_its_rule_s))

@@ -90,6 +90,3 @@ TEST(a_pause_does_not_hide_a_loss)
     check_mark(block, 0, FP_MARK_GAP, 0, 1, 0);
     CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 1);
 }
-
-RUN_TESTS(T(a_cut_not_come_to_changes_nothing), T(behind_a_cut_begins_another_chunk),
-          T(a_pause_is_a_gap_of_nothing_lost), T(a_pause_does_not_hide_a_loss))

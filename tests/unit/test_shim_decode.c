@@ -337,8 +337,3 @@ TEST(clock_line)
     CHECK_U64(clock_ns(&tsc, 3000), 1000);
     CHECK_U64(clock_ns(&tsc, 5000), 2000);
 }
-
-RUN_TESTS(T(shapes_are_shared), T(records_of_all_lengths), T(shapes_all_different),
-          T(a_record_cut_short_is_none), T(damaged_records_are_counted), T(epochs), T(stamps_do_not_decrease),
-          T(events_are_calls), T(addresses_come_back), T(hostile_words), T(generations_of_the_dictionary),
-          T(clock_line))

@@ -349,9 +349,3 @@ TEST(a_missing_chunk_does_not_stop_all)
     image.streams.items = NULL;
     image.streams.count = 0;
 }
-
-RUN_TESTS(T(a_missing_chunk_does_not_stop_all), T(chunks_wait_for_a_stream),
-          T(chunks_are_written_in_their_order), T(what_was_taken_out_of_full_chunks_is_told),
-          T(each_thread_of_a_chunk_has_blocks_of_its_own), T(a_shared_chunk_is_recovered_where_it_was_left),
-          T(a_lane_without_memory_is_counted), T(numbers_that_no_lane_has_are_counted),
-          T(what_ended_is_counted), T(chunks_wait_for_their_image))

@@ -448,9 +448,8 @@ TEST(the_collector_ends_well)
     printf("all: %" PRIu64 " scribbles, collector %" PRIu64 " MB\n", scribbles, bytes >> 20);
 }
 
-int main(int argc, char **argv)
+PREPARE
 {
-    static const struct harness_test tests[] = {T(the_others_are_whole), T(the_collector_ends_well)};
     const char *count = getenv("MALLAB_SCRIBBLES"), *seed = getenv("MALLAB_SEED");
     if (getenv("MALLAB_COLLECT") == NULL)
         SKIP("MALLAB_COLLECT names no collector");
@@ -464,5 +463,4 @@ int main(int argc, char **argv)
     if (facts == MAP_FAILED)
         abort();
     (void)alarm(ALARM_SECONDS); /* a collector that hangs is a failure */
-    return harness_run(tests, sizeof tests / sizeof tests[0], argc, argv);
 }

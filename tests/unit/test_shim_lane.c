@@ -645,16 +645,3 @@ TEST(silences_are_waited_for_ever_shorter)
     shim_process->foreign = false;
     memset(shim_process, 0, sizeof *shim_process);
 }
-
-RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follow_each_other),
-          T(stamps_stand_where_they_should), T(a_lane_that_calls_seldom_stamps_each_call),
-          T(a_lane_that_calls_seldom_loses_nothing), T(epochs_step_with_several_lanes_only),
-          T(nested_calls_are_the_allocators_own), T(a_call_that_is_left_leaves_no_trace),
-          T(handlers_calls_are_counted), T(a_lane_takes_the_chunks_that_are_held),
-          T(a_lane_without_a_chunk_does_not_look_at_each_call), T(dropped_calls_leave_a_gap),
-          T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
-          T(a_wiped_lane_attaches_again), T(calls_without_memory_for_a_lane_are_counted),
-          T(a_lane_goes_on_in_the_chunk_that_its_last_thread_left), T(a_chunk_may_be_left_anywhere),
-          T(a_lane_is_not_taken_from_a_thread_that_came_between),
-          T(a_chunk_that_the_collector_took_is_not_gone_on_in), T(a_sample_has_its_share),
-          T(stopped_recordings_take_nothing_more), T(silences_are_waited_for_ever_shorter))

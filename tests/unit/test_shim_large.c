@@ -50,6 +50,31 @@ static char *map(size_t bytes)
     return at;
 }
 
+/* Of each state of a process there is one in its life: a child each. */
+static void in_child(bool is_libc, bool wanted, uint32_t filters, void (*test)(void))
+{
+    int ended = -1;
+    if (getenv("MALLAB_EMULATED") != NULL)
+        return; /* what /proc tells of its memory is the emulator's */
+    const pid_t child = fork();
+    if (child == 0) {
+        shim_next.is_libc = is_libc;
+        large_begin(wanted, filters);
+        test();
+        _exit(harness_failures == 0 ? 0 : 1);
+    }
+    CHECK(waitpid(child, &ended, 0) == child);
+    CHECK_U64((unsigned)ended, 0);
+}
+
+#define IN_CHILD(test_name)                                                                                  \
+    static void in_child_##test_name(void);                                                                  \
+    TEST(test_name)                                                                                          \
+    {                                                                                                        \
+        in_child(false, true, 7, in_child_##test_name);                                                      \
+    }                                                                                                        \
+    static void in_child_##test_name(void)
+
 static void write_value(char *at, size_t bytes, char value)
 {
     for (size_t i = 0; i < bytes; i += PAGE)
@@ -71,7 +96,7 @@ static uint32_t share_of(char *at, uint64_t bytes)
     return share;
 }
 
-static void test_shares(void)
+IN_CHILD(shares_are_those_of_pages)
 {
     char *at = map(64 * MIB);
     CHECK_U64(share_of(at, 4 * MIB), 0);
@@ -87,7 +112,7 @@ static void test_shares(void)
     CHECK(munmap(at, 64 * MIB) == 0);
 }
 
-static void test_what_is_not_known(void)
+IN_CHILD(what_is_not_known_is_not_told)
 {
     char *at = map(MIB);
     uint32_t share;
@@ -108,7 +133,7 @@ static void test_what_is_not_known(void)
 }
 
 /* Looks rest 48 times as long as they took. The clock steps by 1 at each reading: a look takes 1. */
-static void test_rests(void)
+IN_CHILD(looks_rest)
 {
     char *at = map(4 * MIB);
     clock_step = 1;
@@ -131,7 +156,7 @@ static uint32_t used_share(char *at, uint64_t bytes, size_t written)
 }
 
 /* Of few pages: what an earlier object left there is not taken for used. */
-static void test_left_behind(void)
+IN_CHILD(what_others_left_is_not_taken_for_used)
 {
     const size_t bytes = 32 * PAGE;
     char *at = map(MIB);
@@ -160,7 +185,7 @@ static uint32_t rewritten_share(unsigned call, char *at, uint64_t bytes, size_t 
     return share;
 }
 
-static void test_contents(void)
+IN_CHILD(contents_tell_what_was_used)
 {
     const size_t middling = 8 * PAGE, few = 32 * PAGE, many = 4 * MIB;
     char *at = map(many);
@@ -175,7 +200,7 @@ static void test_contents(void)
     CHECK(munmap(at, many) == 0);
 }
 
-static void test_zeroed(void)
+IN_CHILD(of_what_calloc_zeroed_counts_what_was_written)
 {
     const size_t middling = 8 * PAGE, few = 32 * PAGE, many = 4 * MIB;
     char *at = map(many);
@@ -192,7 +217,7 @@ static void test_zeroed(void)
 }
 
 /* Of middling objects the first of a size is looked at, and others when they do not rest: 96 times as long as it took. */
-static void test_sample(void)
+IN_CHILD(middling_objects_are_looked_at_by_sample)
 {
     const size_t bytes = 8 * PAGE;
     char *at = map(MIB);
@@ -212,7 +237,7 @@ static void test_sample(void)
 }
 
 /* No more of them than make few others suspect, where there are no headers. */
-static void test_few_at_a_time(void)
+IN_CHILD(middling_objects_are_few_at_a_time)
 {
     char *at = map(100 * 4 * PAGE);
     uint32_t share, known = 0;
@@ -227,7 +252,7 @@ static void test_few_at_a_time(void)
 }
 
 /* No look while it rests, but for one that is due; then as last seen, or not told. */
-static void test_few_rest(void)
+IN_CHILD(looks_at_few_pages_rest)
 {
     const size_t bytes = 32 * PAGE;
     char *at = map(MIB);
@@ -243,7 +268,7 @@ static void test_few_rest(void)
 }
 
 /* More objects than there is room for: none is told wrong, and most are there. */
-static void test_many(void)
+IN_CHILD(more_objects_than_room)
 {
     const size_t count = 40000;
     char *at = map(count * PAGE);
@@ -276,7 +301,7 @@ static void *take_each_turn(void *nothing)
     return nothing;
 }
 
-static void test_contested(void)
+IN_CHILD(an_object_leaves_once)
 {
     pthread_t other;
     uint32_t share, most = 0;
@@ -309,7 +334,7 @@ static void test_header(void)
     free(small);
 }
 
-static void test_stop(void)
+IN_CHILD(once_stopped_it_stays_so)
 {
     char *at = map(MIB);
     uint32_t share;
@@ -323,89 +348,12 @@ static void test_stop(void)
     CHECK(munmap(at, MIB) == 0);
 }
 
-/* Of each state of a process there is one in its life: a child each. */
-static void in_child(bool is_libc, bool wanted, uint32_t filters, void (*test)(void))
-{
-    int ended = -1;
-    if (getenv("MALLAB_EMULATED") != NULL)
-        return; /* what /proc tells of its memory is the emulator's */
-    const pid_t child = fork();
-    if (child == 0) {
-        shim_next.is_libc = is_libc;
-        large_begin(wanted, filters);
-        test();
-        _exit(harness_failures == 0 ? 0 : 1);
-    }
-    CHECK(waitpid(child, &ended, 0) == child);
-    CHECK_U64((unsigned)ended, 0);
-}
-
 static void stays_off(void)
 {
     char *at = map(MIB);
     uint32_t share;
     large_made(FP_CALL_MALLOC, (uintptr_t)at, MIB, 0);
     CHECK(!large_suspects(at) && !large_take(at, &share));
-}
-
-TEST(shares_are_those_of_pages)
-{
-    in_child(false, true, 7, test_shares);
-}
-
-TEST(what_is_not_known_is_not_told)
-{
-    in_child(false, true, 7, test_what_is_not_known);
-}
-
-TEST(looks_rest)
-{
-    in_child(false, true, 7, test_rests);
-}
-
-TEST(what_others_left_is_not_taken_for_used)
-{
-    in_child(false, true, 7, test_left_behind);
-}
-
-TEST(contents_tell_what_was_used)
-{
-    in_child(false, true, 7, test_contents);
-}
-
-TEST(of_what_calloc_zeroed_counts_what_was_written)
-{
-    in_child(false, true, 7, test_zeroed);
-}
-
-TEST(middling_objects_are_looked_at_by_sample)
-{
-    in_child(false, true, 7, test_sample);
-}
-
-TEST(middling_objects_are_few_at_a_time)
-{
-    in_child(false, true, 7, test_few_at_a_time);
-}
-
-TEST(looks_at_few_pages_rest)
-{
-    in_child(false, true, 7, test_few_rest);
-}
-
-TEST(more_objects_than_room)
-{
-    in_child(false, true, 7, test_many);
-}
-
-TEST(an_object_leaves_once)
-{
-    in_child(false, true, 7, test_contested);
-}
-
-TEST(once_stopped_it_stays_so)
-{
-    in_child(false, true, 7, test_stop);
 }
 
 TEST(headers_tell_where_the_allocator_is_glibcs)
@@ -419,11 +367,3 @@ TEST(off_where_unwanted_or_behind_filters_that_nobody_tried)
     in_child(false, false, 7, stays_off);
     in_child(false, true, 0, stays_off);
 }
-
-RUN_TESTS(T(shares_are_those_of_pages), T(what_is_not_known_is_not_told), T(looks_rest),
-          T(what_others_left_is_not_taken_for_used), T(contents_tell_what_was_used),
-          T(of_what_calloc_zeroed_counts_what_was_written), T(middling_objects_are_looked_at_by_sample),
-          T(middling_objects_are_few_at_a_time), T(looks_at_few_pages_rest), T(more_objects_than_room),
-          T(an_object_leaves_once), T(once_stopped_it_stays_so),
-          T(headers_tell_where_the_allocator_is_glibcs),
-          T(off_where_unwanted_or_behind_filters_that_nobody_tried))

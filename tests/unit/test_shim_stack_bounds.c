@@ -52,5 +52,3 @@ TEST(nothing_is_at_null)
     CHECK(!stack_bounds_of(0, &low, &high));
     CHECK(!stack_bounds_listed(0, &low, &high));
 }
-
-RUN_TESTS(T(the_kernel_tells_a_mapping), T(a_thread_lies_below_its_record), T(nothing_is_at_null))

@@ -139,6 +139,3 @@ TEST(boot_memory)
     CHECK(!boot_owns(boot_buffer + BOOT_BUFFER_BYTES));
     CHECK(!boot_owns(boot_buffer - 1));
 }
-
-RUN_TESTS(T(append), T(append_number), T(base_name), T(called_name), T(matches), T(environment_without_libc),
-          T(boot_memory))

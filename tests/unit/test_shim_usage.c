@@ -161,7 +161,3 @@ TEST(without_memory_nothing_is_told)
     CHECK(usage_present(&collector, &image) == NULL);
     usage_release(&image);
 }
-
-RUN_TESTS(T(what_came_before_the_image_is_not_its_own), T(what_cannot_be_is_bounded),
-          T(the_next_program_is_not_looked_at), T(an_exec_that_failed_is_none),
-          T(without_memory_nothing_is_told))

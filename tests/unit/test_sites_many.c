@@ -124,6 +124,3 @@ TEST(addresses_that_would_collide)
     }
     names_free(names);
 }
-
-RUN_TESTS(T(modules_of_many_parts), T(nodes_in_many_modules), T(a_map_finds_what_one_by_one_is_found),
-          T(many_modules_to_name), T(addresses_that_would_collide))

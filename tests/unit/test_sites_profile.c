@@ -192,8 +192,3 @@ TEST(a_profile_of_nothing)
     site_profile_metric(&profile, SITE_LIVE);
     check_folded(profile, "");
 }
-
-RUN_TESTS(T(equal_stacks_are_one), T(repeated_frames_are_left_out), T(lines_are_of_a_function),
-          T(two_recordings_are_compared), T(values_that_are_no_number_are_left_out),
-          T(nodes_and_metrics_grow), T(names_are_made_harmless), T(what_has_no_name_is_told_apart),
-          T(who_only_hands_on_is_known_by_its_name), T(a_profile_of_nothing))

@@ -266,7 +266,3 @@ TEST(means_are_read)
     CHECK_U64(fp_sample_mean("4096"), 4096);
     CHECK_U64(fp_sample_mean("4096000000000"), 0);
 }
-
-RUN_TESTS(T(gaps_are_exponential), T(the_logarithm_is_good), T(each_allocation_is_sampled_for_itself),
-          T(estimates_have_no_bias_and_their_ranges_hold), T(all_stacks_are_exact), T(ranges),
-          T(means_are_read))

@@ -141,23 +141,26 @@ static inline const char *history_path(const struct history *history, enum conv_
     return path;
 }
 
-/* The file as a zip file or through a filter. */
-static inline void pack(const char *from, const char *to, bool zip, int (*filter)(struct archive *))
+/* The file so often in a zip file, or once through a filter. */
+static inline void pack(const char *from, const char *to, bool zip, int (*filter)(struct archive *),
+                        unsigned members)
 {
     struct archive *archive = archive_write_new();
-    struct archive_entry *entry = archive_entry_new();
     size_t size;
     char *bytes = scratch_read(from, &size);
     CHECK((zip ? archive_write_set_format_zip(archive) : archive_write_set_format_raw(archive)) ==
           ARCHIVE_OK);
     CHECK(filter == NULL || filter(archive) == ARCHIVE_OK);
     CHECK(archive_write_open_filename(archive, to) == ARCHIVE_OK);
-    archive_entry_set_pathname(entry, "trace");
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_size(entry, (la_int64_t)size);
-    CHECK(archive_write_header(archive, entry) == ARCHIVE_OK);
-    CHECK(archive_write_data(archive, bytes, size) == (la_ssize_t)size);
-    archive_entry_free(entry);
+    for (unsigned i = 0; i < members; i++) {
+        struct archive_entry *entry = archive_entry_new();
+        archive_entry_set_pathname(entry, i == 0 ? "trace" : "second");
+        archive_entry_set_filetype(entry, AE_IFREG);
+        archive_entry_set_size(entry, (la_int64_t)size);
+        CHECK(archive_write_header(archive, entry) == ARCHIVE_OK);
+        CHECK(archive_write_data(archive, bytes, size) == (la_ssize_t)size);
+        archive_entry_free(entry);
+    }
     CHECK(archive_write_close(archive) == ARCHIVE_OK);
     CHECK(archive_write_free(archive) == ARCHIVE_OK);
     free(bytes);
