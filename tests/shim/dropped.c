@@ -26,19 +26,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shim/modes.h"
 #include "shim/shared/segment.h"
 
 #define USER    65534
 #define WORKERS 64
 #define THREADS 4
-
-static void use(size_t size, long count)
-{
-    for (long i = 0; i < count; i++) {
-        void *volatile object = malloc(size);
-        free(object);
-    }
-}
 
 static void drop(void)
 {

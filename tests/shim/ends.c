@@ -18,19 +18,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "shim/modes.h"
+
 #define COUNT    1000
 #define THREADS  20
 #define MANY     1000
 #define KILL_AT  5099 /* killer.c */
 #define HANDLERS 100
-
-static void use(size_t size, int count)
-{
-    for (int i = 0; i < count; i++) {
-        void *volatile object = malloc(size);
-        free(object);
-    }
-}
 
 static pthread_t start(void *(*body)(void *), void *argument)
 {
@@ -224,19 +218,21 @@ static int interrupted(void)
     return 0;
 }
 
+static const struct mode MODES[] = {
+    {"rawthreads", raw_threads},
+    {"cancelled", cancelled},
+    {"late", late},
+    {"many", many},
+    {"interrupted", interrupted},
+    {0},
+};
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    if (strcmp(what, "rawthreads") == 0)
-        return raw_threads();
-    if (strcmp(what, "cancelled") == 0)
-        return cancelled();
-    if (strcmp(what, "late") == 0)
-        return late();
-    if (strcmp(what, "many") == 0)
-        return many();
-    if (strcmp(what, "interrupted") == 0)
-        return interrupted();
+    const int code = run_mode(MODES, what);
+    if (code >= 0)
+        return code;
     use(5001, COUNT);
     if (strcmp(what, "segv") == 0)
         raise(SIGSEGV);

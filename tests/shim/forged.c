@@ -15,18 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shim/modes.h"
 #include "shim/shared/segment.h"
 
 #define SLOTS_FORGED 60u
 #define WAIT_US      1000u
-
-static void use(size_t size, long count)
-{
-    for (long i = 0; i < count; i++) {
-        void *volatile object = malloc(size);
-        free(object);
-    }
-}
 
 /* By its own mappings, as any process can. */
 static struct seg_view find_segment(void)

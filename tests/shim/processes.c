@@ -2,7 +2,7 @@
  * was. Checked by test_processes.py.
  *
  *   leaf SIZE COUNT     allocate and free COUNT objects
- *   fork | forkthreads | rawclone | exec | vfork | vforkmalloc | spawn | daemon
+ *   fork | forkthreads | rawclone | exec | vfork | vforkmalloc | spawn
  *   kill | abort | exit | killthreads */
 #include <errno.h>
 #include <pthread.h>
@@ -17,19 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shim/modes.h"
+
 #define COUNT   1000
 #define THREADS 4
 #define FORKS   5
 
 static char *self;
-
-static void use(size_t size, int count)
-{
-    for (int i = 0; i < count; i++) {
-        void *volatile object = malloc(size);
-        free(object);
-    }
-}
 
 static void await(pid_t pid)
 {
@@ -176,22 +170,6 @@ static int do_spawn(void)
     return 0;
 }
 
-/* The parent is gone before the child allocates for the first time. */
-static int do_daemon(void)
-{
-    int ends[2];
-    char byte;
-    use(6050, COUNT);
-    if (pipe(ends) != 0)
-        return 1;
-    if (fork() != 0)
-        return 0;
-    close(ends[1]);
-    (void)!read(ends[0], &byte, 1); /* end of file when the parent is gone */
-    use(6051, COUNT);
-    _exit(0);
-}
-
 static pthread_barrier_t started;
 
 static void *use_for_ever(void *size)
@@ -218,6 +196,19 @@ static int do_killthreads(void)
     return 1;
 }
 
+static const struct mode MODES[] = {
+    {"fork", do_fork},
+    {"generations", do_generations},
+    {"rawclone", do_rawclone},
+    {"forkthreads", do_forkthreads},
+    {"exec", do_exec},
+    {"vfork", do_vfork},
+    {"vforkmalloc", do_vforkmalloc},
+    {"spawn", do_spawn},
+    {"killthreads", do_killthreads},
+    {0},
+};
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -226,26 +217,9 @@ int main(int argc, char **argv)
         use((size_t)atoi(argv[2]), atoi(argv[3]));
         return 0;
     }
-    if (strcmp(what, "fork") == 0)
-        return do_fork();
-    if (strcmp(what, "generations") == 0)
-        return do_generations();
-    if (strcmp(what, "rawclone") == 0)
-        return do_rawclone();
-    if (strcmp(what, "forkthreads") == 0)
-        return do_forkthreads();
-    if (strcmp(what, "exec") == 0)
-        return do_exec();
-    if (strcmp(what, "vfork") == 0)
-        return do_vfork();
-    if (strcmp(what, "vforkmalloc") == 0)
-        return do_vforkmalloc();
-    if (strcmp(what, "spawn") == 0)
-        return do_spawn();
-    if (strcmp(what, "daemon") == 0)
-        return do_daemon();
-    if (strcmp(what, "killthreads") == 0)
-        return do_killthreads();
+    const int code = run_mode(MODES, what);
+    if (code >= 0)
+        return code;
     use(6060, COUNT);
     if (strcmp(what, "kill") == 0)
         raise(SIGKILL);

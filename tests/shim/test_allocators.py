@@ -57,10 +57,10 @@ def test_linked():
 def test_chains():
     """Ours first or last among preloaded libraries. Behind another allocator's definitions ours are not called:
     then nothing is recorded of the program, and what is, is true."""
-    counter = os.path.join(recorded.BUILD, 'tests', 'e2e', 'libcount.so')
+    counter = os.path.join(recorded.BUILD, 'tests', 'e2e', 'libtally.so')
     for path in (counter, library('libjemalloc.so.2'), library('libtcmalloc_minimal.so.4')):
         if path is None or not os.path.exists(path):
-            print('left out: one of libcount, libjemalloc.so.2, libtcmalloc_minimal.so.4 is not there')
+            print('left out: one of libtally, libjemalloc.so.2, libtcmalloc_minimal.so.4 is not there')
             continue
         name = os.path.basename(path)
         for separator in (' ', ':'):
@@ -133,4 +133,4 @@ def test_wrappers():
                 check_whole(footprint, str(wrapper))
 
 
-recorded.main([test_linked, test_chains, test_constructors, test_deepbind, test_look_ups, test_wrappers])
+recorded.main(globals())

@@ -109,4 +109,4 @@ def test_private_library():
         check(f.count(call, size), count, '%s(%d)' % (call, size))
 
 
-recorded.main([test_symbols, test_c_calls, test_operators, test_private_library])
+recorded.main(globals())

@@ -104,4 +104,4 @@ def test_unknown_child():
     check(footprint.info['lost'], {'confined': calls}, 'calls of the child: as many, and as many releases')
 
 
-recorded.main([test_tight, test_strict, test_no_clock, test_threads, test_children, test_begun_behind_filters, test_unknown_child])
+recorded.main(globals())

@@ -78,7 +78,7 @@ def test_attack(how='attack'):
     check([(process['complete'], process['lost']) for process in roots], [(True, {})], "what root's process lost")
 
 
-def test_attack_in_full():
+def attack_in_full():
     test_attack('full')
 
 
@@ -96,6 +96,6 @@ if os.geteuid() != 0:
     print('only root can become another user')
     sys.exit(77)
 if sys.argv[1:] == ['full']:
-    recorded.main([test_attack_in_full])
+    recorded.main({'test_attack_in_full': attack_in_full})
 else:
-    recorded.main([test_one, test_threads, test_workers, test_attack, test_full, test_unreached, test_inside])
+    recorded.main(globals())

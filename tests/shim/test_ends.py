@@ -187,6 +187,4 @@ def test_interrupted_calls():
     print('handled %d, recorded %d, lost %d' % (handled, seen, lost))
 
 
-recorded.main([test_processes, test_killed_inside_a_call, test_no_memory, test_no_room_for_the_recorder,
-               test_out_of_memory, test_threads_that_end_raw, test_cancelled_threads, test_late_destructors,
-               test_many_threads, test_interrupted_calls])
+recorded.main(globals())

@@ -54,4 +54,4 @@ def test_timer():
     print('handled %d, left in a call %d, calls %d' % (handled, lost, calls))
 
 
-recorded.main([test_nested, test_leave, test_timer])
+recorded.main(globals())

@@ -93,28 +93,6 @@ def test_file_size_limit():
     check(footprint.info['file_bytes'] <= limit, True, 'size %d' % footprint.info['file_bytes'])
 
 
-def test_disk_full():
-    """A file system of 1 MiB, when we may mount one."""
-    folder = recorded.temporary()
-    mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], stderr=subprocess.DEVNULL,
-                             check=False)
-    if mounted.returncode != 0:
-        print('left out: mounting a small file system needs root')
-        return
-    try:
-        collector = recorded.Collector(directory=os.path.join(folder, 'out'))
-        result = subprocess.run([CHURN, str(4 * COUNT)], env=collector.environment(), check=False)
-        check(result.returncode, 0, 'exit status')
-        recording = collector.end()
-        footprint = recording.only()
-        check(set(footprint.info['lost']), {'disk_full'}, 'causes')
-        check(total(footprint), 4 * EVENTS, 'events and losses')
-        check(footprint.info['has_trailer'], True, 'trailer')
-        check(recording.json['complete'], False, 'complete')
-    finally:
-        subprocess.run(['umount', folder], check=True)
-
-
 def test_no_shared_memory():
     """Where /dev/shm cannot be written, the segment lies in the output directory while recording."""
     recorded.needs(recorded.ALONE)
@@ -205,23 +183,6 @@ def test_who_collects():
     check([key for key in ('collector', 'segment_path') if key in finished], [], 'keys of an unfinished recording')
 
 
-def test_duration():
-    """After --duration the program goes on, unrecorded; its footprint is finished, not complete."""
-    recorded.needs('speed for what is to be called within a second')
-    collector = recorded.Collector('--duration', str(10 ** 9))
-    process = subprocess.Popen([CHURN, str(COUNT), 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE)
-    check(process.stdout.readline(), b'half\n', 'the program runs')
-    recording = collector.end()
-    process.stdin.close()
-    check(process.wait(timeout=100), 0, 'exit status')
-    footprint = recording.only()
-    check(recording.json['processes'][0]['ended'], 'running', 'ended')
-    check(recording.json['complete'], False, 'complete')
-    check(footprint.info['has_trailer'], True, 'trailer')
-    check(footprint.info['events'], EVENTS // 2 + 2, 'events before the pause')
-
-
 def test_no_follow():
     for mode, size, other in (('fork', 6001, 6002), ('spawn', 6040, 6041)):
         recording = recorded.record([PROCESSES, mode], options=['--no-follow'])
@@ -233,13 +194,14 @@ def test_no_follow():
 def test_directories():
     """A directory that holds something is refused and left as it is; so is a symbolic link."""
     folder = recorded.temporary()
-    used, empty, link = (os.path.join(folder, name) for name in ('used', 'empty', 'link'))
+    used, empty, link, dangling = (os.path.join(folder, name) for name in ('used', 'empty', 'link', 'dangling'))
     os.mkdir(used)
     os.mkdir(empty)
     with open(os.path.join(used, 'file'), 'w', encoding='utf-8') as file:
         file.write('kept')
     os.symlink(empty, link)
-    for directory in (used, link, os.path.join(folder, 'missing', 'out')):
+    os.symlink('nowhere', dangling)
+    for directory in (used, link, dangling, os.path.join(folder, 'missing', 'out')):
         collector = recorded.Collector(directory=directory)
         check(collector.answer[:6], 'error ', 'answer for ' + directory)
         check(directory in collector.answer and collector.answer.count('\n') == 1, True, 'one line: the directory')
@@ -248,22 +210,6 @@ def test_directories():
     collector = recorded.Collector(directory=empty)
     check(collector.answer[:3], 'ok ', 'an empty directory is fine')
     check(collector.end().json['processes'], [], 'processes')
-
-
-def test_taken_under_preload():
-    """The shim never writes into a recording that is there; it takes a directory beside it."""
-    recorded.needs(recorded.ALONE)
-    folder = recorded.temporary()
-    out = os.path.join(folder, 'out')
-    env = recorded.clean_environment({'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out})
-    subprocess.run([recorded.program('never')], env=env, check=True)
-    first = recorded.wait_complete(out).only().path
-    with open(first, 'rb') as file:
-        content = file.read()
-    subprocess.run([recorded.program('never')], env=env, check=True)
-    recorded.wait_complete(out + '.2').only()
-    with open(first, 'rb') as file:
-        check(file.read() == content, True, 'the first recording is untouched')
 
 
 def test_two_at_once():
@@ -313,7 +259,4 @@ def test_shared_memory_that_vanishes():
     check('spoiled' in told['incomplete_why'] or 'written over' in told['incomplete_why'], True, told['incomplete_why'])
 
 
-recorded.main([test_shared_memory_that_vanishes, test_small_memory, test_drop, test_more_threads_than_chunks, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
-               test_collector_killed,
-               test_a_dead_collectors_number_may_be_another_process, test_slow_program, test_who_collects, test_duration, test_no_follow, test_directories, test_taken_under_preload,
-               test_two_at_once, test_unrecordable])
+recorded.main(globals())

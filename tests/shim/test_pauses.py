@@ -44,4 +44,4 @@ def test_bursts_stay_cheap():
     check(stamps < len(times) / 30, True, f'{stamps} readings of the clock for {len(times)} calls are few')
 
 
-recorded.main([test_a_call_behind_a_pause_has_its_time, test_bursts_stay_cheap])
+recorded.main(globals())

@@ -95,13 +95,6 @@ def test_exec_under_preload():
     one_with(recording, 6041)
 
 
-def test_daemon():
-    for way in (recorded.record, recorded.preload):
-        recording = run('daemon', way)
-        one_with(recording, 6050)
-        one_with(recording, 6051)
-
-
 def test_ends():
     """Whatever ends the process, every completed call is there."""
     no_core = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -165,5 +158,4 @@ def test_names():
         check(recording.only().info['meta']['program'], 'shim_processes', 'name of one called %r' % title)
 
 
-recorded.main([test_fork, test_fork_in_threads, test_exec, test_exec_under_preload, test_daemon, test_ends, test_started_together,
-               test_names])
+recorded.main(globals())

@@ -163,6 +163,4 @@ def test_damaged_segments():
             os.unlink(collector.segment)
 
 
-recorded.main([test_while_the_program_waits, test_when_both_are_killed, test_under_load,
-               test_a_living_collector_is_left_alone, test_a_copy_does_not_take_the_originals,
-               test_a_footprint_only_begun, test_damaged_segments])
+recorded.main(globals())

@@ -153,5 +153,4 @@ def test_default_directory():
         check(os.stat(os.path.join(recording.directory, name)).st_mode & 0o777, 0o600, 'mode of ' + name)
 
 
-recorded.main([test_nothing_noticed, test_closed_descriptors, test_collector_holds_nothing, test_python,
-               test_other_allocators, test_never_allocates, test_own_programs, test_default_directory])
+recorded.main(globals())

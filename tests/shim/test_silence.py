@@ -2,7 +2,6 @@
 one short wait at most, and every call is recorded or counted, those after the collector's return recorded again."""
 import json
 import os
-import re
 import signal
 import subprocess
 import time
@@ -119,4 +118,4 @@ def test_children():
     check(told['lost']['collector'], sum(f.info['lost'].get('collector', 0) for f in recording.footprints), 'lost')
 
 
-recorded.main([test_stopped, test_again_and_again, test_zombie, test_children])
+recorded.main(globals())

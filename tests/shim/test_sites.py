@@ -200,4 +200,4 @@ def test_clocks_and_small_memory():
 
 
 
-recorded.main([test_debian, test_gaps, test_hostile_walk, test_recorded, test_recursion, test_threads, test_modules, test_sample, test_off, test_clocks_and_small_memory])
+recorded.main(globals())

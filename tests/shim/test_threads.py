@@ -92,4 +92,4 @@ def test_handler():
     check(f.count('malloc', 7402), 1000, "the program's calls")
 
 
-recorded.main([test_churn, test_handover, test_exits, test_leader_exit, test_handler])
+recorded.main(globals())

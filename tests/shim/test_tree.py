@@ -165,5 +165,4 @@ def test_modes():
         check(stat.S_IMODE(os.stat(os.path.join(collector.directory, name)).st_mode), 0o600, 'mode of ' + name)
 
 
-recorded.main([test_many, test_crowd, test_long, test_daemon, test_reused_pid, test_chroot, test_dropped_user, test_namespaces,
-               test_sandbox, test_modes])
+recorded.main(globals())

@@ -167,4 +167,4 @@ def test_told_on_stderr():
         check(json.load(file)['not_recorded'][0]['name'], 'shim_front', 'name')
 
 
-recorded.main([test_ends, test_killed, test_images, test_away, test_runs_on, test_in_front, test_passed_on, test_told_on_stderr])
+recorded.main(globals())

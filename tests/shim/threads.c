@@ -14,18 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shim/modes.h"
+
 #define CHURN     300
 #define SLOTS     64
 #define HANDOVERS 100000
 #define PAIRS     2
-
-static void use(size_t size, int count)
-{
-    for (int i = 0; i < count; i++) {
-        void *volatile object = malloc(size);
-        free(object);
-    }
-}
 
 static pthread_t start(void *(*body)(void *), void *argument)
 {
@@ -179,20 +173,18 @@ static int handler(void)
     return 0;
 }
 
+static const struct mode MODES[] = {
+    {"churn", churn},
+    {"handover", handover},
+    {"exits", exits},
+    {"leaderexit", leader_exit},
+    {"crowd", crowd},
+    {"handler", handler},
+    {0},
+};
+
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "";
-    if (strcmp(what, "churn") == 0)
-        return churn();
-    if (strcmp(what, "handover") == 0)
-        return handover();
-    if (strcmp(what, "exits") == 0)
-        return exits();
-    if (strcmp(what, "leaderexit") == 0)
-        return leader_exit();
-    if (strcmp(what, "crowd") == 0)
-        return crowd();
-    if (strcmp(what, "handler") == 0)
-        return handler();
-    return 2;
+    const int code = run_mode(MODES, argc > 1 ? argv[1] : "");
+    return code >= 0 ? code : 2;
 }

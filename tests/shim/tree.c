@@ -22,18 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shim/modes.h"
+
 #define COUNT   100
 #define AT_ONCE 16
 
 static char *self;
-
-static void use(size_t size, int count)
-{
-    for (int i = 0; i < count; i++) {
-        void *volatile object = malloc(size);
-        free(object);
-    }
-}
 
 static int await(pid_t pid)
 {
