@@ -5,7 +5,7 @@
  *   pass      one reading of an input: its events in one legal order, each address paired with its
  *             object. Memory grows with live objects, lanes and blocks of the index, not with events
  *   irregularity  what does not fit a program that uses the heap correctly and was recorded whole;
- *             repaired by the rule in docs/irregularities.md and counted by name
+ *             repaired by the rule in docs/order.md and counted by name
  *
  * Nothing here prints. One thread at a time. The same input gives the same workload, byte for byte. */
 #ifndef MALLAB_CONVERT_CONVERT_H

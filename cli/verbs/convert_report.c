@@ -211,11 +211,11 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
                 "addresses came again",
                 FP_GROUPED(survey->irregular[CONV_UNRECORDED_FREES]));
     if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
-        cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
+        cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/order.md)",
                 FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS]));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
-            cli_say(verb, "%s: %s, %s time%s (docs/irregularities.md)",
+            cli_say(verb, "%s: %s, %s time%s (docs/order.md)",
                     conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
                     FP_GROUPED(survey->irregular[i]), survey->irregular[i] == 1 ? "" : "s");
     }

@@ -97,7 +97,7 @@ void cli_sites_notes(struct site_stacks *stacks, struct res_text *text)
                          "what may have been allocated before it was recorded, or in pauses, is not known: "
                          "live bytes are lower bounds");
     if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
-        res_lines_printf(text, "damaged", "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
+        res_lines_printf(text, "damaged", "left out: damaged_blocks, up to %s calls (docs/order.md)",
                          FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS]));
     if (!survey->complete) {
         char *why = res_text_plain(survey->incomplete_why);

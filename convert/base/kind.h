@@ -10,7 +10,7 @@ enum conv_kind {
     CONV_KIND_WORKLOAD,
     CONV_KIND_RECORDING,
     CONV_KIND_RESULT, /* JSON of `mallab ab` */
-    CONV_KIND_TEXT,   /* a workload as text: docs/text.md */
+    CONV_KIND_TEXT,   /* a workload as text: docs/importing.md */
     CONV_KIND_TAR,    /* files of any kind, packed by tar: nothing of it is read */
 /* Other tools' traces (docs/importing.md). Each is read by a struct conv_format, CONV_FORMAT_name. */
 #define CONV_KIND_OF(name) CONV_KIND_##name,

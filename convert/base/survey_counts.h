@@ -15,7 +15,7 @@
 #include "footprint/fp/footprint.h"
 #include "footprint/fp/usage.h"
 
-/* Rules: docs/irregularities.md, by these names. The order is that of output. */
+/* Rules: docs/order.md, by these names. The order is that of output. */
 enum conv_irregularity {
     CONV_FREE_OF_UNKNOWN = 0, /* a release of an address that holds no object, double frees among them */
     CONV_RESIZE_OF_UNKNOWN,   /* a realloc of such an address */

@@ -10,7 +10,7 @@
 
 static enum fp_status export_workload(struct conv_export_job *job);
 
-/* The first is the default. docs/exporting.md tells of each. */
+/* The first is the default. docs/importing.md tells of each. */
 static const struct conv_export_format FORMATS[] = {
     {"workload", ".wl", false, export_workload},
     {"text", ".txt", false, conv_export_text},

@@ -1,6 +1,6 @@
 /* export_text.c - a workload as text: an op a line, and all that its writer must know to make the same bytes again.
  *
- * docs/text.md is the grammar, convert/text/workload_text.c reads it. What follows from the ops by the writer's rules (waits,
+ * docs/importing.md is the grammar, convert/text/workload_text.c reads it. What follows from the ops by the writer's rules (waits,
  * windows, figures of the summary) is not in it, or in comments only. */
 #include <inttypes.h>
 #include <stdlib.h>

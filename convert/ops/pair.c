@@ -1,4 +1,4 @@
-/* pair.c - the rules by which events become ops (docs/irregularities.md); kin. */
+/* pair.c - the rules by which events become ops (docs/order.md); kin. */
 #include "convert/ops/pair.h"
 
 #include <stdlib.h>

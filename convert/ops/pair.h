@@ -1,6 +1,6 @@
 /* pair.h - pair addresses with objects, and hand ops to a workload writer.
  *
- * Takes events in one legal order (or an illegal one: the rules of docs/irregularities.md apply then)
+ * Takes events in one legal order (or an illegal one: the rules of docs/order.md apply then)
  * and keeps the table of live objects, which is all that grows: with live objects and with lanes. */
 #ifndef MALLAB_CONVERT_OPS_PAIR_H
 #define MALLAB_CONVERT_OPS_PAIR_H

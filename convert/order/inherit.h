@@ -4,7 +4,7 @@
  *
  * A child's own footprint knows nothing of them: they were allocated before it was. Its parent's footprint lies
  * beside it in the recording and holds a mark at the fork (FP_MARK_FORK). The parent is read up to that mark, in
- * its legal order, after its own estate if it was forked too. Rules: docs/notes/irregularities.md, "Forked processes". */
+ * its legal order, after its own estate if it was forked too. Rules: docs/notes/order.md, "Forked processes". */
 #ifndef MALLAB_CONVERT_ORDER_INHERIT_H
 #define MALLAB_CONVERT_ORDER_INHERIT_H
 

@@ -1,4 +1,4 @@
-/* workload_text.h - workloads as text (docs/text.md), read back. Private to convert/. */
+/* workload_text.h - workloads as text (docs/importing.md), read back. Private to convert/. */
 #ifndef MALLAB_CONVERT_TEXT_WORKLOAD_TEXT_H
 #define MALLAB_CONVERT_TEXT_WORKLOAD_TEXT_H
 

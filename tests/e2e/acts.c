@@ -237,7 +237,7 @@ static void write_log(const char *directory, const uint64_t *born, uint32_t born
 }
 
 /* The others rest: epochs pass, so that none of their calls stands in that of the fork. Of those that do it is not known
- * on which side of the fork they were (docs/notes/irregularities.md, "Forked processes"). */
+ * on which side of the fork they were (docs/notes/order.md, "Forked processes"). */
 static void act_alone(struct actor *actor)
 {
     for (int i = 0; i < 300; i++)

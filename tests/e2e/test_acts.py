@@ -6,7 +6,7 @@ legal (`info --verify`), each thread's calls are the log's in the log's order wi
 realloc and free is on the object that the program had in hand. Objects are told by who made them: the k-th allocation of
 thread t in the log is the k-th of thread t in the workload. Threads are ordered by epochs: two
 releases of one address by different threads within about a microsecond may change places where the address came again between
-them (docs/irregularities.md), so a few in ten thousand may differ in the object, and in nothing else.
+them (docs/order.md), so a few in ten thousand may differ in the object, and in nothing else.
 
 MALLAB_TEST_LONG=1 takes more and longer runs; MALLAB_TEST_SEED=N repeats one seed."""
 import collections

@@ -11,7 +11,7 @@ import tempfile
 import lab
 
 TALLY = lab.PROGRAMS / "libtally.so"
-# docs/irregularities.md: what correct programs do
+# docs/order.md: what correct programs do
 REGULAR = {"failed_calls", "realloc_to_zero", "unfinished_calls", "inherited_frees"}
 SETTINGS = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "LC_ALL": "C.UTF-8"}
 

@@ -136,17 +136,47 @@ static const char *brackets_of(enum res_field_kind kind)
     return list ? "[]" : object ? "{}" : "";
 }
 
-char *res_described_table(const struct res_described *described, const char *prefix)
+/* The length of the object that a key enters, "time.ratio" enters "time"; 0: none. */
+static size_t object_length(const struct res_field *field)
+{
+    const char *dot = strchr(field->key, '.');
+    return dot != NULL ? (size_t)(dot - field->key) : 0;
+}
+
+/* Tells whether both keys enter one object. */
+static bool share_object(const struct res_field *one, const struct res_field *other)
+{
+    const size_t length = object_length(one);
+    return length > 0 && length == object_length(other) && strncmp(one->key, other->key, length) == 0;
+}
+
+char *res_described_list(const struct res_described *described, const char *prefix)
 {
     struct res_text text = {0};
+    const struct res_field *before = NULL;
     for (size_t i = 0; i < described->field_count; i++) {
-        const struct res_field *field = &described->fields[i];
+        const struct res_field *field = &described->fields[i], *next = field + 1;
+        const size_t object = object_length(field);
+        const char *name = field->key + (object > 0 ? object + 1 : 0);
         if (field->doc == NULL)
             continue;
-        if (text.text == NULL)
-            res_text_printf(&text, "| key | meaning |\n|---|---|\n");
-        res_text_printf(&text, "| `%s%s%s` | %s |\n", prefix, field->key, brackets_of(field->kind),
-                        field->doc);
+        if (before != NULL && share_object(before, field))
+            res_text_printf(&text, "; `%s%s`", name, brackets_of(field->kind));
+        else if (object > 0)
+            res_text_printf(&text, "%s- `%s%.*s{}` `%s%s`", before != NULL ? "\n" : "", prefix, (int)object,
+                            field->key, name, brackets_of(field->kind));
+        else
+            res_text_printf(&text, "%s- `%s%s%s`", before != NULL ? "\n" : "", prefix, name,
+                            brackets_of(field->kind));
+        if (i + 1 < described->field_count && share_object(field, next) && next->doc != NULL &&
+            strcmp(next->doc, "likewise") == 0) {
+            res_text_printf(&text, ", `%s`", next->key + object + 1);
+            i++;
+        }
+        res_text_printf(&text, ": %s", field->doc);
+        before = field;
     }
+    if (before != NULL)
+        res_text_printf(&text, "\n");
     return text.text;
 }

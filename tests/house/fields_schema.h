@@ -1,4 +1,4 @@
-/* fields_schema.h - the rows of a struct (fields.h) as JSON Schema, and as a table for the docs. */
+/* fields_schema.h - the rows of a struct (fields.h) as JSON Schema, and as a list for the docs. */
 #ifndef MALLAB_TESTS_HOUSE_FIELDS_SCHEMA_H
 #define MALLAB_TESTS_HOUSE_FIELDS_SCHEMA_H
 
@@ -11,8 +11,8 @@
  * of documentation, and what a JSON member holds, are left to whoever documents them. A new reference. */
 json_t *res_described_schema(const struct res_described *described);
 
-/* res_described_table - the rows as a Markdown table, a row for each key with a line of documentation; NULL: none has one.
+/* res_described_list - the rows with a line of documentation as a Markdown list, keys of one object in one line; NULL: none has one.
  * prefix  before each key: "candidates[]."; "" for none. The caller's to free. */
-char *res_described_table(const struct res_described *described, const char *prefix);
+char *res_described_list(const struct res_described *described, const char *prefix);
 
 #endif

@@ -7,7 +7,7 @@
 
 static json_t *table_of(const struct res_described *described, const char *prefix)
 {
-    char *text = res_described_table(described, prefix);
+    char *text = res_described_list(described, prefix);
     json_t *table = json_string(text != NULL ? text : "");
     free(text);
     return table;

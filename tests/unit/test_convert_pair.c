@@ -1,4 +1,4 @@
-/* test_convert_pair.c - the rules of docs/irregularities.md, one by one: events in, ops of a workload out. */
+/* test_convert_pair.c - the rules of docs/order.md, one by one: events in, ops of a workload out. */
 #include "convert/ops/pair.h"
 
 #include <unistd.h>
