@@ -26,26 +26,27 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static json_t *pairs(const struct res_variable *variables, size_t count)
+static json_t *pairs_object(const struct res_pairs *pairs)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, variables[i].name, res_json_text(variables[i].value));
+    for (size_t i = 0; i < pairs->count; i++)
+        json_object_set_new(object, pairs->items[i].name, res_json_text(pairs->items[i].value));
     return object;
 }
 
 static json_t *ranges_array(const struct res_candidate *candidate)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < candidate->range_count; i++) {
+    for (size_t i = 0; i < candidate->ranges.count; i++) {
         json_t *values = json_array();
         char *value;
-        for (size_t k = 0; (value = res_range_value(&candidate->ranges[i], k)) != NULL; k++) {
+        for (size_t k = 0; (value = res_range_value(&candidate->ranges.items[i], k)) != NULL; k++) {
             json_array_append_new(values, res_json_text(value));
             free(value);
         }
-        json_array_append_new(array, json_pack("{s:o, s:o}", "setting",
-                                               res_json_text(candidate->ranges[i].name), "values", values));
+        json_array_append_new(array,
+                              json_pack("{s:o, s:o}", "setting",
+                                        res_json_text(candidate->ranges.items[i].name), "values", values));
     }
     return array;
 }
@@ -64,9 +65,9 @@ static json_t *candidate_object(const struct res_candidate *candidate)
     json_object_set_new(object, "package", res_json_text(candidate->package));
     json_object_set_new(object, "missing", res_json_text(candidate->missing));
     json_object_set_new(object, "program", res_json_text(candidate->program));
-    json_object_set_new(object, "environment", pairs(candidate->environment, candidate->variable_count));
+    json_object_set_new(object, "environment", pairs_object(&candidate->environment));
     json_object_set_new(object, "settings_proven", json_boolean(candidate->settings == NULL));
-    json_object_set_new(object, "expect", pairs(candidate->expected, candidate->expected_count));
+    json_object_set_new(object, "expect", pairs_object(&candidate->expected));
     json_object_set_new(object, "ranges", ranges_array(candidate));
     json_object_set_new(object, "file", res_json_text(candidate->origin));
     return object;
@@ -116,9 +117,9 @@ static void print_table(const struct settings *settings, const struct res_regist
             res_grid_add(&grid, candidate->path != NULL ? candidate->path : "-");
         else
             res_grid_own(&grid, res_printf("missing: %s", candidate->missing));
-        for (size_t k = 0; k < candidate->variable_count; k++) {
-            char *setting = res_printf("%s=%s", candidate->environment[k].name,
-                                       candidate->environment[k].value);
+        for (size_t k = 0; k < candidate->environment.count; k++) {
+            char *setting = res_printf("%s=%s", candidate->environment.items[k].name,
+                                       candidate->environment.items[k].value);
             res_grid_below(&grid, setting);
             free(setting);
         }

@@ -128,10 +128,10 @@ static void add(struct res_text *list, const char *name)
 static void add_ranges(struct res_text *list, const struct res_candidate *candidate)
 {
     add(list, candidate->name);
-    for (size_t i = 0; i < candidate->range_count; i++) {
+    for (size_t i = 0; i < candidate->ranges.count; i++) {
         char *value;
-        for (size_t k = 0; (value = res_range_value(&candidate->ranges[i], k)) != NULL; k++) {
-            res_text_printf(list, ",%s+%s=%s", candidate->name, candidate->ranges[i].name, value);
+        for (size_t k = 0; (value = res_range_value(&candidate->ranges.items[i], k)) != NULL; k++) {
+            res_text_printf(list, ",%s+%s=%s", candidate->name, candidate->ranges.items[i].name, value);
             free(value);
         }
     }

@@ -10,8 +10,8 @@
 
 static void check_environment(const struct res_candidate *candidate)
 {
-    for (size_t i = 0; i < candidate->variable_count; i++)
-        FUZZ_CHECK(strncmp(candidate->environment[i].name, "LD_", 3) != 0);
+    for (size_t i = 0; i < candidate->environment.count; i++)
+        FUZZ_CHECK(strncmp(candidate->environment.items[i].name, "LD_", 3) != 0);
     FUZZ_CHECK(res_ranges_problem(candidate) == NULL);
 }
 

@@ -51,10 +51,10 @@ TEST(a_whole_file_is_read)
         CHECK_STR(candidate->origin, "test.ini");
         CHECK(res_candidate_follows_clock(candidate));
         CHECK(candidate->preload == NULL);
-        CHECK_U64(candidate->variable_count, 2);
-        CHECK_STR(candidate->environment[0].name, "MALLOC_CONF");
-        CHECK_STR(candidate->environment[0].value, "background_thread:true,narenas:2");
-        CHECK_STR(candidate->environment[1].value, "a=b:c=d");
+        CHECK_U64(candidate->environment.count, 2);
+        CHECK_STR(candidate->environment.items[0].name, "MALLOC_CONF");
+        CHECK_STR(candidate->environment.items[0].value, "background_thread:true,narenas:2");
+        CHECK_STR(candidate->environment.items[1].value, "a=b:c=d");
     }
     res_registry_release(&registry);
 }
@@ -284,7 +284,8 @@ TEST(a_file_changed_under_its_name_is_another_build)
     CHECK_STR(words[1], "x.so: another file (digest 99 -> 1123456789ab)");
     free(words[0]);
     free(words[1]);
-    res_build_release(&own);
+    free(own.id);
+    free(own.digest);
 }
 
 TEST(a_run_inherits_nothing_that_steers_an_allocator)

@@ -22,12 +22,12 @@ static void applied(const char *proof, const char *setting, const char *value, c
     struct res_candidate candidate = {.name = (char[]){"x"}, .proof = res_strdup(proof)};
     char *problem = res_setting_apply(&candidate, setting, value);
     CHECK(problem == NULL);
-    CHECK_U64(candidate.variable_count, 1);
-    if (candidate.variable_count == 1) {
-        CHECK_STR(candidate.environment[0].name, variable);
-        CHECK_STR(candidate.environment[0].value, expected);
+    CHECK_U64(candidate.environment.count, 1);
+    if (candidate.environment.count == 1) {
+        CHECK_STR(candidate.environment.items[0].name, variable);
+        CHECK_STR(candidate.environment.items[0].value, expected);
     }
-    res_variables_free(candidate.environment, candidate.variable_count);
+    res_pairs_release(&candidate.environment);
     free(candidate.proof);
     free(problem);
 }
@@ -50,7 +50,7 @@ TEST(settings_that_lead_nowhere_are_refused)
         struct res_candidate candidate = {.name = (char[]){"x"}, .proof = res_strdup(WRONG[i][0])};
         char *problem = res_setting_apply(&candidate, WRONG[i][1], "1");
         CHECK(problem != NULL);
-        CHECK_U64(candidate.variable_count, 0);
+        CHECK_U64(candidate.environment.count, 0);
         free(candidate.proof);
         free(problem);
     }
@@ -71,14 +71,14 @@ TEST(an_inline_candidate_adds_to_what_its_base_sets)
         CHECK_STR(candidate->name, text);
         CHECK_STR(candidate->replay, "jemalloc");
         CHECK(res_candidate_follows_clock(candidate));
-        CHECK_U64(candidate->variable_count, 3);
-        CHECK_STR(candidate->environment[0].value, "tcache:false,narenas:1,dirty_decay_ms:0");
-        CHECK_STR(candidate->environment[1].value, "b");
-        CHECK_STR(candidate->environment[2].value, "c");
-        CHECK_U64(candidate->expected_count, 1);
+        CHECK_U64(candidate->environment.count, 3);
+        CHECK_STR(candidate->environment.items[0].value, "tcache:false,narenas:1,dirty_decay_ms:0");
+        CHECK_STR(candidate->environment.items[1].value, "b");
+        CHECK_STR(candidate->environment.items[2].value, "c");
+        CHECK_U64(candidate->expected.count, 1);
         CHECK(res_registry_add_inline(&registry, base, text, &problem) == candidate);
     }
-    CHECK_STR(base->environment[0].value, "tcache:false");
+    CHECK_STR(base->environment.items[0].value, "tcache:false");
     res_registry_release(&registry);
 }
 
@@ -122,12 +122,12 @@ TEST(sections_of_a_file_are_read_and_checked)
     CHECK(candidate != NULL);
     if (candidate != NULL) {
         CHECK_STR(candidate->settings, "unproven");
-        CHECK_U64(candidate->range_count, 1);
-        char *second = res_range_value(&candidate->ranges[0], 1);
+        CHECK_U64(candidate->ranges.count, 1);
+        char *second = res_range_value(&candidate->ranges.items[0], 1);
         CHECK_STR(second, "2");
-        CHECK(res_range_value(&candidate->ranges[0], 2) == NULL);
+        CHECK(res_range_value(&candidate->ranges.items[0], 2) == NULL);
         free(second);
-        CHECK_STR(candidate->expected[0].name, "glibc.malloc.arena_max");
+        CHECK_STR(candidate->expected.items[0].name, "glibc.malloc.arena_max");
     }
     static const char *const WRONG[] = {
         GLIBC "settings = proven\n",         GLIBC "[ranges]\narena_max = 1,,2\n",

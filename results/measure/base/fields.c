@@ -59,13 +59,23 @@ void res_texts_release(struct res_texts *texts)
     *texts = (struct res_texts){0};
 }
 
-static void release_pairs(struct res_pairs *pairs)
+void res_pairs_release(struct res_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
         free(pairs->items[i].name);
         free(pairs->items[i].value);
     }
     free(pairs->items);
+    *pairs = (struct res_pairs){0};
+}
+
+struct res_pairs res_pairs_copy(const struct res_pairs *pairs)
+{
+    struct res_pairs copy = {res_calloc(pairs->count + 1, sizeof *copy.items), pairs->count};
+    for (size_t i = 0; i < pairs->count; i++)
+        copy.items[i] = (struct res_pair){res_strdup(pairs->items[i].name),
+                                          res_strdup(pairs->items[i].value)};
+    return copy;
 }
 
 static void release_list(const struct res_field *field, void *owner)
@@ -101,7 +111,7 @@ static void release_field(const struct res_field *field, void *owner)
         res_texts_release(place);
         break;
     case RES_FIELD_PAIRS:
-        release_pairs(place);
+        res_pairs_release(place);
         break;
     case RES_FIELD_JSON:
         json_decref(*(json_t **)place);
@@ -137,16 +147,33 @@ static void forget_field(const struct res_field *field, void *owner)
     init_field(field, owner);
 }
 
+void res_texts_take(struct res_texts *texts, char *words)
+{
+    texts->items = res_realloc(texts->items, texts->count + 2, sizeof *texts->items);
+    texts->items[texts->count++] = words;
+    texts->items[texts->count] = NULL;
+    texts->known = true;
+}
+
 void res_texts_add(struct res_texts *texts, const char *words)
 {
-    texts->items = res_realloc(texts->items, texts->count + 1, sizeof *texts->items);
-    texts->items[texts->count++] = res_strdup(words);
-    texts->known = true;
+    res_texts_take(texts, res_strdup(words));
+}
+
+void res_texts_take_once(struct res_texts *texts, char *words)
+{
+    bool is_there = words == NULL;
+    for (size_t i = 0; i < texts->count && !is_there; i++)
+        is_there = strcmp(texts->items[i], words) == 0;
+    if (is_there)
+        free(words);
+    else
+        res_texts_take(texts, words);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static const json_t *value_of(const json_t *object, const char *key)
+json_t *res_json_at(const json_t *object, const char *key)
 {
     char part[KEY_MAX];
     while (next_part(&key, part))
@@ -196,36 +223,27 @@ static bool take_list(const struct res_field *field, size_t number, struct res_l
     return true;
 }
 
-static bool read_counts(const struct res_field *field, const json_t *array, struct res_lists *lists,
-                        void *owner)
+/* Of numbers a null is NAN. */
+static bool read_numbers(const struct res_field *field, const json_t *array, struct res_lists *lists,
+                         void *owner)
 {
-    if (lists != NULL && json_is_integer(array))
+    const bool counts = field->kind == RES_FIELD_COUNTS;
+    size_t *count = member(owner, field->count_offset), index;
+    json_t *value;
+    if (counts && lists != NULL && json_is_integer(array))
         return take_list(field, (size_t)json_integer_value(array), lists, owner);
-    size_t *count = member(owner, field->count_offset), index;
-    uint64_t *values = res_calloc(json_array_size(array) + 1, sizeof *values);
-    json_t *value;
-    *(uint64_t **)member(owner, field->offset) = values;
+    void *values = res_calloc(json_array_size(array) + 1, counts ? sizeof(uint64_t) : sizeof(double));
+    *(void **)member(owner, field->offset) = values;
     json_array_foreach(array, index, value)
     {
-        if (!json_is_integer(value) || json_integer_value(value) < 0)
+        if (counts ? !json_is_integer(value) || json_integer_value(value) < 0
+                   : !json_is_number(value) && !json_is_null(value))
             return false;
-        values[(*count)++] = (uint64_t)json_integer_value(value);
-    }
-    return json_is_array(array);
-}
-
-/* A null among the numbers is NAN. */
-static bool read_numbers(const struct res_field *field, const json_t *array, void *owner)
-{
-    size_t *count = member(owner, field->count_offset), index;
-    double *values = res_calloc(json_array_size(array) + 1, sizeof *values);
-    json_t *value;
-    *(double **)member(owner, field->offset) = values;
-    json_array_foreach(array, index, value)
-    {
-        if (!json_is_number(value) && !json_is_null(value))
-            return false;
-        values[(*count)++] = json_is_number(value) ? json_number_value(value) : NAN;
+        if (counts)
+            ((uint64_t *)values)[index] = (uint64_t)json_integer_value(value);
+        else
+            ((double *)values)[index] = json_is_number(value) ? json_number_value(value) : NAN;
+        *count = index + 1;
     }
     return json_is_array(array);
 }
@@ -313,9 +331,8 @@ static bool read_value(const struct res_field *field, const json_t *value, struc
     case RES_FIELD_PAIRS:
         return read_pairs(value, place);
     case RES_FIELD_COUNTS:
-        return read_counts(field, value, lists, owner);
     case RES_FIELD_NUMBERS:
-        return read_numbers(field, value, owner);
+        return read_numbers(field, value, lists, owner);
     case RES_FIELD_JSON:
         *(json_t **)place = json_incref((json_t *)(uintptr_t)value);
         return true;
@@ -338,7 +355,7 @@ bool res_described_read_lists(const struct res_described *described, const json_
         problem = res_printf("%s is no object", described->name);
     for (size_t i = 0; i < described->field_count && problem == NULL; i++) {
         const struct res_field *field = &described->fields[i];
-        const json_t *value = value_of(object, field->key);
+        const json_t *value = res_json_at(object, field->key);
         const bool absent = value == NULL || json_is_null(value);
         char *inner = NULL;
         if (!absent && read_value(field, value, lists, ret_struct, &inner))
@@ -477,7 +494,7 @@ bool res_described_same(const struct res_described *described, const void *one, 
     return same;
 }
 
-static void set_value(json_t *object, const char *key, json_t *value)
+void res_json_put(json_t *object, const char *key, json_t *value)
 {
     char part[KEY_MAX];
     const bool ends = !next_part(&key, part);
@@ -487,7 +504,7 @@ static void set_value(json_t *object, const char *key, json_t *value)
     }
     if (!json_is_object(json_object_get(object, part)))
         json_object_set_new(object, part, json_object());
-    set_value(json_object_get(object, part), key, value);
+    res_json_put(json_object_get(object, part), key, value);
 }
 
 static bool is_nothing(const json_t *value)
@@ -508,7 +525,7 @@ json_t *res_described_write(const struct res_described *described, const void *f
         if ((field->flags & RES_FIELD_OMITTED) != 0 && is_nothing(value))
             json_decref(value);
         else
-            set_value(object, field->key, value);
+            res_json_put(object, field->key, value);
     }
     const json_t *rest = described->rest_offset != RES_NO_REST
                              ? *(json_t *const *)member(from, described->rest_offset)

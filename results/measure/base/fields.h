@@ -199,11 +199,23 @@ json_t *res_described_value(const struct res_described *described, const void *f
 bool res_described_same(const struct res_described *described, const void *one, const void *other,
                         const char *key);
 
-/* res_texts_add - add a copy of a text to a list, which is known then. */
+/* res_json_at - what stands at a dotted key, borrowed; NULL: nothing. res_json_put - put a new reference there. */
+json_t *res_json_at(const json_t *object, const char *key);
+void res_json_put(json_t *object, const char *key, json_t *value);
+
+/* res_texts_add - add a copy of a text to a list, which is known then. Behind its last item stands NULL, as behind argv.
+ * res_texts_take - likewise the text itself, which is the list's then.
+ * res_texts_take_once - the same, unless it is NULL or there already. */
 void res_texts_add(struct res_texts *texts, const char *words);
+void res_texts_take(struct res_texts *texts, char *words);
+void res_texts_take_once(struct res_texts *texts, char *words);
 
 /* res_texts_release - drop all of a list. */
 void res_texts_release(struct res_texts *texts);
+
+/* res_pairs_release / res_pairs_copy - likewise; a copy is the caller's. */
+void res_pairs_release(struct res_pairs *pairs);
+struct res_pairs res_pairs_copy(const struct res_pairs *pairs);
 
 /* res_described_release - free what a struct owns, and empty it. */
 void res_described_release(const struct res_described *described, void *owner);

@@ -40,28 +40,45 @@ static void problem(struct parse *parse, char *text)
         free(text);
 }
 
-static char **field_of(struct res_candidate *candidate, const char *name)
+#define OWNER struct res_candidate
+/* The keys of [allocator], then the other sections, then what no file says. */
+static const struct res_field ROWS[] = {
+    RES_ROW(TEXT, "name", name, NULL),
+    RES_ROW(TEXT, "description", description, NULL),
+    RES_ROW(TEXT, "replay", replay, NULL),
+    RES_ROW(TEXT, "preload", preload, NULL),
+    RES_ROW(TEXT, "library", library, NULL),
+    RES_ROW(TEXT, "proof", proof, NULL),
+    RES_ROW(TEXT, "package", package, NULL),
+    RES_ROW(TEXT, "settings", settings, NULL),
+    RES_ROW(TEXT, "clock", clock, NULL),
+    RES_ROW(PAIRS, "environment", environment, NULL),
+    RES_ROW(PAIRS, "expect", expected, NULL),
+    RES_ROW(PAIRS, "ranges", ranges, NULL),
+    RES_ROW(TEXT, "origin", origin, NULL),
+    RES_ROW(TEXT, "path", path, NULL),
+    RES_ROW(TEXT, "version", version, NULL),
+    RES_ROW(TEXT, "build.id", build.id, NULL),
+    RES_ROW(TEXT, "build.digest", build.digest, NULL),
+    RES_ROW(TEXT, "program", program, NULL),
+    RES_ROW(TEXT, "missing", missing, NULL),
+};
+static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate", ROWS);
+#undef OWNER
+#define ROWS_OF_FILES 12u
+
+/* The member that a key of [allocator] or a section names; NULL: it is none of this kind. */
+static void *named(struct res_candidate *candidate, const char *key, enum res_field_kind kind)
 {
-    const struct {
-        const char *name;
-        char **field;
-    } fields[] = {
-        {"name", &candidate->name},       {"description", &candidate->description},
-        {"replay", &candidate->replay},   {"preload", &candidate->preload},
-        {"library", &candidate->library}, {"proof", &candidate->proof},
-        {"package", &candidate->package}, {"settings", &candidate->settings},
-        {"clock", &candidate->clock},
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (strcmp(fields[i].name, name) == 0)
-            return fields[i].field;
-    }
+    for (size_t i = 0; i < ROWS_OF_FILES; i++)
+        if (ROWS[i].kind == kind && strcmp(ROWS[i].key, key) == 0)
+            return (char *)candidate + ROWS[i].offset;
     return NULL;
 }
 
 static void take_setting(struct parse *parse, const char *name, const char *value)
 {
-    char **field = field_of(&parse->candidate, name);
+    char **field = named(&parse->candidate, name, RES_FIELD_TEXT);
     if (field == NULL)
         problem(parse, res_printf("unknown key '%.40s' in [allocator]", name));
     else if (*field != NULL)
@@ -74,17 +91,15 @@ static void take_setting(struct parse *parse, const char *name, const char *valu
 
 static void take_pair(struct parse *parse, const char *section, const char *name, const char *value)
 {
-    struct res_candidate *candidate = &parse->candidate;
-    char *plain = res_text_plain(value);
-    char *refused = NULL;
-    if (strcmp(section, "environment") != 0 && *value == '\0')
+    struct res_pairs *pairs = named(&parse->candidate, section, RES_FIELD_PAIRS);
+    const bool is_environment = pairs == &parse->candidate.environment;
+    char *plain = res_text_plain(value), *refused = NULL;
+    if (pairs == NULL)
+        refused = res_printf("unknown section [%.40s]", section);
+    else if (!is_environment && *value == '\0')
         refused = res_printf("'%.40s' in [%s] has no value", name, section);
-    else if (strcmp(section, "ranges") == 0)
-        refused = res_variables_add(&candidate->ranges, &candidate->range_count, name, plain);
-    else if (strcmp(section, "expect") == 0)
-        refused = res_variables_add(&candidate->expected, &candidate->expected_count, name, plain);
-    else if ((refused = res_variable_problem(name)) == NULL)
-        refused = res_variables_add(&candidate->environment, &candidate->variable_count, name, plain);
+    else if (!is_environment || (refused = res_variable_problem(name)) == NULL)
+        refused = res_variables_add(pairs, name, plain);
     free(plain);
     if (refused != NULL)
         problem(parse, refused);
@@ -92,15 +107,11 @@ static void take_pair(struct parse *parse, const char *section, const char *name
 
 static int on_line(void *user, const char *section, const char *name, const char *value)
 {
-    struct parse *parse = user;
     value = value != NULL ? value : "";
     if (strcmp(section, "allocator") == 0)
-        take_setting(parse, name, value);
-    else if (strcmp(section, "environment") == 0 || strcmp(section, "expect") == 0 ||
-             strcmp(section, "ranges") == 0)
-        take_pair(parse, section, name, value);
+        take_setting(user, name, value);
     else
-        problem(parse, res_printf("unknown section [%.40s]", section));
+        take_pair(user, section, name, value);
     return 1;
 }
 
@@ -149,30 +160,8 @@ static char *check_candidate(struct res_candidate *candidate)
     return res_ranges_problem(candidate);
 }
 
-static void candidate_release(struct res_candidate *candidate)
-{
-    res_variables_free(candidate->environment, candidate->variable_count);
-    res_variables_free(candidate->expected, candidate->expected_count);
-    res_variables_free(candidate->ranges, candidate->range_count);
-    free(candidate->settings);
-    free(candidate->name);
-    free(candidate->description);
-    free(candidate->replay);
-    free(candidate->preload);
-    free(candidate->library);
-    free(candidate->proof);
-    free(candidate->package);
-    free(candidate->clock);
-    free(candidate->origin);
-    free(candidate->path);
-    free(candidate->version);
-    res_build_release(&candidate->build);
-    free(candidate->program);
-    free(candidate->missing);
-}
-
 /* candidate_parse - the text of a file to a candidate, without an origin.
- * ret_candidate  filled, released with candidate_release; untouched on failure.
+ * ret_candidate  filled, released with its rows; untouched on failure.
  * Returns        NULL; else the first problem, without the file's name, the caller's to free. */
 static char *candidate_parse(const char *text, size_t length, struct res_candidate *ret_candidate)
 {
@@ -189,7 +178,7 @@ static char *candidate_parse(const char *text, size_t length, struct res_candida
     if (parse.problem == NULL)
         *ret_candidate = parse.candidate;
     else
-        candidate_release(&parse.candidate);
+        res_described_release(&CANDIDATE, &parse.candidate);
     return parse.problem;
 }
 
@@ -237,7 +226,7 @@ bool res_registry_parse(struct res_registry *registry, const char *origin, const
         warn(registry, res_printf("cannot use '%s': %s, leaving it out", origin, plain));
         free(plain);
         free(problem);
-        candidate_release(&candidate);
+        res_described_release(&CANDIDATE, &candidate);
         return false;
     }
     candidate.origin = res_strdup(origin);
@@ -350,15 +339,13 @@ struct res_candidate *res_registry_copy(struct res_registry *registry, const str
         .package = res_strdup(base->package),
         .clock = res_strdup(base->clock),
         .settings = res_strdup(base->settings),
-        .environment = res_variables_copy(base->environment, base->variable_count),
-        .variable_count = base->variable_count,
-        .expected = res_variables_copy(base->expected, base->expected_count),
-        .expected_count = base->expected_count,
+        .environment = res_pairs_copy(&base->environment),
+        .expected = res_pairs_copy(&base->expected),
     };
     if (registry->candidate_count < RES_CANDIDATES_MAX)
         return insert(registry, &candidate);
     struct res_candidate dropped = candidate;
-    candidate_release(&dropped);
+    res_described_release(&CANDIDATE, &dropped);
     *ret_problem = res_printf("more than %u candidates", RES_CANDIDATES_MAX);
     return NULL;
 }
@@ -379,7 +366,7 @@ struct res_candidate *res_registry_add_none(struct res_registry *registry)
 void res_registry_release(struct res_registry *registry)
 {
     for (size_t i = 0; i < registry->candidate_count; i++) {
-        candidate_release(registry->candidates[i]);
+        res_described_release(&CANDIDATE, registry->candidates[i]);
         free(registry->candidates[i]);
     }
     for (size_t i = 0; i < registry->warning_count; i++)

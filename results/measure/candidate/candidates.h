@@ -23,8 +23,7 @@
 #ifndef MALLAB_RESULTS_MEASURE_CANDIDATE_CANDIDATES_H
 #define MALLAB_RESULTS_MEASURE_CANDIDATE_CANDIDATES_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "results/measure/base/fields.h"
 
 /* ---- library.c: what a shared library is, without loading it into this process.
  * The allocator is loaded by a child that is thrown away: an allocator's constructor may start threads, read the
@@ -64,14 +63,13 @@ struct res_build {
     char *id, *digest;
 };
 
-/* res_build_of - the build of a file. A part that the file lacks, or that cannot be read, is NULL. Release with res_build_release.
+/* res_build_of - of a file. What it has no id, or cannot be read of, is NULL.
  * res_build_id - the id in an ELF file of this machine's class, length bytes; NULL: it has none. The caller's to free. */
 struct res_build res_build_of(const char *path);
 char *res_build_id(const unsigned char *file, size_t length);
 
 /* res_build_copy - both texts made plain. */
 struct res_build res_build_copy(const struct res_build *build);
-void res_build_release(struct res_build *build);
 
 /* res_builds_differ - whether both are known, and not the same. */
 bool res_builds_differ(const struct res_build *one, const struct res_build *other);
@@ -81,8 +79,7 @@ bool res_builds_differ(const struct res_build *one, const struct res_build *othe
 char *res_build_change(const char *library, const char *version, const struct res_build *then,
                        const struct res_build *now);
 
-struct res_variable; /* these stand below */
-struct res_candidate;
+struct res_candidate; /* these stand below */
 struct res_registry;
 
 /* ---- variables.c: a candidate's settings: as variables of its environment, or by the allocator's own names for them.
@@ -96,11 +93,8 @@ struct res_registry;
  * load another allocator than the one that is named, or hide from the proof. */
 char *res_variable_problem(const char *name);
 
-/* res_variables_add - append to a list. Returns NULL, or the problem: a name that is none, or there already; too many.
- * res_variables_free, res_variables_copy - of a whole list. */
-char *res_variables_add(struct res_variable **list, size_t *count, const char *name, const char *value);
-void res_variables_free(struct res_variable *list, size_t count);
-struct res_variable *res_variables_copy(const struct res_variable *list, size_t count);
+/* res_variables_add - append to a list. Returns NULL, or the problem: a name that is none, or there already; too many. */
+char *res_variables_add(struct res_pairs *list, const char *name, const char *value);
 
 /* res_setting_apply - put a setting into a candidate's environment; one that is there already comes to stand before
  * it, and allocators take the last.
@@ -112,7 +106,7 @@ char *res_setting_apply(struct res_candidate *candidate, const char *setting, co
 char *res_ranges_problem(const struct res_candidate *candidate);
 
 /* res_range_value - a value of a setting's list by its number, the caller's to free; NULL: it has fewer. */
-char *res_range_value(const struct res_variable *range, size_t number);
+char *res_range_value(const struct res_pair *range, size_t number);
 
 /* res_setting_inline - where the first "+SETTING=" of an inline candidate begins; NULL when the text is none. */
 const char *res_setting_inline(const char *text);
@@ -130,11 +124,6 @@ struct res_candidate *res_registry_add_inline(struct res_registry *registry, con
 #define RES_CANDIDATES_MAX  256u
 #define RES_VARIABLES_MAX   64u
 
-struct res_variable {
-    char *name;
-    char *value;
-};
-
 /* A candidate. Strings are its own; those that were not given are NULL. */
 struct res_candidate {
     char *name;
@@ -147,12 +136,8 @@ struct res_candidate {
     char *package;
     char *settings; /* "unproven" or NULL */
     char *origin;   /* the INI file; NULL when given by path or built in */
-    struct res_variable *environment;
-    size_t variable_count;
-    struct res_variable *expected;
-    size_t expected_count;
-    struct res_variable *ranges; /* names of settings, and values with commas between */
-    size_t range_count;
+    struct res_pairs environment, expected;
+    struct res_pairs ranges; /* names of settings, and values with commas between */
 
     /* Set by res_candidate_resolve. */
     bool resolved, found;

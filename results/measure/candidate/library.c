@@ -314,13 +314,6 @@ struct res_build res_build_copy(const struct res_build *build)
                               build->digest != NULL ? res_text_plain(build->digest) : NULL};
 }
 
-void res_build_release(struct res_build *build)
-{
-    free(build->id);
-    free(build->digest);
-    *build = (struct res_build){0};
-}
-
 /* ---- two of them ----------------------------------------------------------------------------- */
 
 static bool differ(const char *one, const char *other)

@@ -27,36 +27,19 @@ char *res_variable_problem(const char *name)
     return NULL;
 }
 
-char *res_variables_add(struct res_variable **list, size_t *count, const char *name, const char *value)
+char *res_variables_add(struct res_pairs *list, const char *name, const char *value)
 {
     if (*name == '\0' || strpbrk(name, "= \t") != NULL)
         return res_printf("'%.40s' is no name of a setting", name);
-    for (size_t i = 0; i < *count; i++) {
-        if (strcmp((*list)[i].name, name) == 0)
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].name, name) == 0)
             return res_printf("'%.40s' is given twice, or goes on over two lines", name);
     }
-    if (*count >= RES_VARIABLES_MAX)
+    if (list->count >= RES_VARIABLES_MAX)
         return res_printf("more than %u variables", RES_VARIABLES_MAX);
-    *list = res_realloc(*list, *count + 1, sizeof **list);
-    (*list)[(*count)++] = (struct res_variable){.name = res_strdup(name), .value = res_strdup(value)};
+    list->items = res_realloc(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = (struct res_pair){res_strdup(name), res_strdup(value)};
     return NULL;
-}
-
-void res_variables_free(struct res_variable *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(list[i].name);
-        free(list[i].value);
-    }
-    free(list);
-}
-
-struct res_variable *res_variables_copy(const struct res_variable *list, size_t count)
-{
-    struct res_variable *copy = res_calloc(count, sizeof *copy);
-    for (size_t i = 0; i < count; i++)
-        copy[i] = (struct res_variable){.name = res_strdup(list[i].name), .value = res_strdup(list[i].value)};
-    return copy;
 }
 
 /* ---- where a setting goes -------------------------------------------------------------------- */
@@ -69,23 +52,23 @@ static char *set_variable(struct res_candidate *candidate, const char *name, cha
         free(value);
         return problem;
     }
-    for (size_t i = 0; i < candidate->variable_count; i++) {
-        if (strcmp(candidate->environment[i].name, name) == 0) {
-            free(candidate->environment[i].value);
-            candidate->environment[i].value = value;
+    for (size_t i = 0; i < candidate->environment.count; i++) {
+        if (strcmp(candidate->environment.items[i].name, name) == 0) {
+            free(candidate->environment.items[i].value);
+            candidate->environment.items[i].value = value;
             return NULL;
         }
     }
-    problem = res_variables_add(&candidate->environment, &candidate->variable_count, name, value);
+    problem = res_variables_add(&candidate->environment, name, value);
     free(value);
     return problem;
 }
 
 static const char *value_of(const struct res_candidate *candidate, const char *name)
 {
-    for (size_t i = 0; i < candidate->variable_count; i++) {
-        if (strcmp(candidate->environment[i].name, name) == 0)
-            return candidate->environment[i].value;
+    for (size_t i = 0; i < candidate->environment.count; i++) {
+        if (strcmp(candidate->environment.items[i].name, name) == 0)
+            return candidate->environment.items[i].value;
     }
     return "";
 }
@@ -143,7 +126,7 @@ char *res_setting_apply(struct res_candidate *candidate, const char *setting, co
         candidate->name, setting);
 }
 
-char *res_range_value(const struct res_variable *range, size_t number)
+char *res_range_value(const struct res_pair *range, size_t number)
 {
     const char *at = range->value;
     for (; number > 0 && (at = strchr(at, ',')) != NULL; number--)
@@ -160,19 +143,19 @@ char *res_range_value(const struct res_variable *range, size_t number)
 char *res_ranges_problem(const struct res_candidate *candidate)
 {
     char *refused = NULL;
-    for (size_t i = 0; i < candidate->range_count && refused == NULL; i++) {
+    for (size_t i = 0; i < candidate->ranges.count && refused == NULL; i++) {
         struct res_candidate trial = {.name = candidate->name, .proof = candidate->proof};
         char *value;
-        for (size_t k = 0; refused == NULL && (value = res_range_value(&candidate->ranges[i], k)) != NULL;
-             k++) {
+        for (size_t k = 0;
+             refused == NULL && (value = res_range_value(&candidate->ranges.items[i], k)) != NULL; k++) {
             if (*value == '\0' || strchr(value, '+') != NULL)
                 refused = res_printf("'%.40s' in [ranges] has an empty value, or one with '+'",
-                                     candidate->ranges[i].name);
+                                     candidate->ranges.items[i].name);
             free(value);
         }
         if (refused == NULL)
-            refused = res_setting_apply(&trial, candidate->ranges[i].name, "0");
-        res_variables_free(trial.environment, trial.variable_count);
+            refused = res_setting_apply(&trial, candidate->ranges.items[i].name, "0");
+        res_pairs_release(&trial.environment);
     }
     return refused;
 }

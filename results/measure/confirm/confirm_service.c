@@ -126,7 +126,6 @@ static bool rests(const struct run *run)
 /* Reads what the tree has taken so far. library: NULL is not looked for. */
 static void read_tree(struct run *run, const char *library)
 {
-    char path[64], text[8192];
     struct member *tree;
     struct res_status status;
     const size_t count = tree_of(run, &tree);
@@ -136,8 +135,7 @@ static void read_tree(struct run *run, const char *library)
     run->tree_ns = 0;
     for (size_t i = 0; i < count; i++) {
         run->tree_ns += tree[i].ticks * tick_ns;
-        snprintf(path, sizeof path, "/proc/%d/status", (int)tree[i].pid);
-        if (!res_file_begin("", path, text, sizeof text) || !res_status_parse(text, &status))
+        if (!res_status_read(tree[i].pid, &status))
             continue; /* it has ended */
         const uint64_t shared = status.file_bytes + status.shared_bytes;
         bytes += status.peak_bytes > shared ? (double)(status.peak_bytes - shared) : 0;
@@ -170,10 +168,18 @@ static pid_t signal_tree(const struct run *run, int number)
 
 /* ---- commands beside it ---------------------------------------------------------------------- */
 
-static char *last_words(const char *errors)
+/* A line for the shell. environment: taken over. Returns whether it runs. */
+static bool start_line(const char *line, char **environment, const char *errors, struct fp_process_plan plan,
+                       struct fp_process *ret_process, char **ret_reason)
 {
-    const struct res_command command = {.errors = errors};
-    return res_command_last_words(&command);
+    char shell[] = "sh", option[] = "-c", *copy = res_strdup(line);
+    char *arguments[] = {shell, option, copy, NULL};
+    const struct res_command command = {
+        .path = SHELL, .arguments = arguments, .environment = environment, .errors = errors};
+    const bool runs = res_command_start(&command, plan, ret_process, ret_reason) == 0;
+    res_strings_free(environment);
+    free(copy);
+    return runs;
 }
 
 /* While the load runs: workers that serve it may be gone when it ends. */
@@ -189,19 +195,16 @@ static void watch(struct run *run, struct fp_process *load, const struct fp_proc
     }
 }
 
-/* A line for the shell, without the candidate. Returns how it ended. */
+/* A line without the candidate. Returns how it ended. */
 static enum res_real_state run_line(struct run *run, const char *line, uint64_t deadline_ns, int *ret_code,
                                     char **ret_reason)
 {
-    char *arguments[] = {res_strdup("sh"), res_strdup("-c"), res_strdup(line), NULL};
-    char **environment = res_run_environment(NULL);
-    const struct res_command command = {
-        .path = SHELL, .arguments = arguments, .environment = environment, .errors = run->own_errors};
     const struct fp_process_bounds bounds = {.deadline_ns = deadline_ns, .stop = run->service->stopped};
     struct fp_process process;
     enum res_real_state state = RES_REAL_FAILED;
     const uint64_t begin_ns = fp_now_ns();
-    if (res_command_start(&command, (struct fp_process_plan){0}, &process, ret_reason) == 0) {
+    if (start_line(line, res_run_environment(NULL), run->own_errors, (struct fp_process_plan){0}, &process,
+                   ret_reason)) {
         run->line = process.pid;
         if (line == run->service->load)
             watch(run, &process, &bounds);
@@ -217,9 +220,6 @@ static enum res_real_state run_line(struct run *run, const char *line, uint64_t 
             *ret_reason = res_printf("'%s' did not end within %s (--timeout)", line,
                                      RES_DURATION((double)(fp_now_ns() - begin_ns)));
     }
-    for (size_t i = 0; i < 3; i++)
-        free(arguments[i]);
-    res_strings_free(environment);
     return state;
 }
 
@@ -246,7 +246,7 @@ static enum res_real_state run_load(struct run *run, int *ret_code, char **ret_r
 /* "'redis-cli ping' ended with exit code 1: Could not connect" */
 static char *line_ended(const struct run *run, const char *line, int code)
 {
-    char *end = res_command_end_words(code), *words = last_words(run->own_errors);
+    char *end = res_command_end_words(code), *words = res_command_last_words(run->own_errors);
     char *reason = res_printf("'%s' ended %s: %s", line, end, words);
     free(end);
     free(words);
@@ -266,7 +266,7 @@ static bool has_ended(struct run *run, char **ret_reason)
     free(tree);
     if (code == 0 && left > 0)
         return false;
-    char *end = res_command_end_words(code), *words = last_words(run->errors);
+    char *end = res_command_end_words(code), *words = res_command_last_words(run->errors);
     *ret_reason = res_printf("the service ended %s before %s%s%s", end,
                              !run->is_loaded ? "it was ready"
                              : code == 0     ? "its load did, which --stop is for"
@@ -313,20 +313,6 @@ static enum res_real_state await(struct run *run, const char *line, char **ret_r
         if (run->process.ended)
             usleep((useconds_t)(STEP_NS / 1000));
     }
-}
-
-static enum res_real_state start(struct run *run, const struct res_candidate *candidate, char **ret_reason)
-{
-    char *arguments[] = {res_strdup("sh"), res_strdup("-c"), res_strdup(run->service->start), NULL};
-    char **environment = res_command_environment(candidate);
-    const struct res_command command = {
-        .path = SHELL, .arguments = arguments, .environment = environment, .errors = run->errors};
-    const int error = res_command_start(&command, (struct fp_process_plan){.dies_with_us = true},
-                                        &run->process, ret_reason);
-    for (size_t i = 0; i < 3; i++)
-        free(arguments[i]);
-    res_strings_free(environment);
-    return error == 0 ? RES_REAL_OK : RES_REAL_FAILED;
 }
 
 /* Loads need not fail where nothing listens yet: redis-benchmark asks for ever. */
@@ -420,10 +406,10 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
     }
     (void)getrusage(RUSAGE_CHILDREN, &before);
     const uint64_t begin_ns = fp_now_ns();
-    enum res_real_state state = start(run, candidate, ret_reason);
-    if (state != RES_REAL_OK)
-        return state;
-    state = load(run, ret_reason);
+    if (!start_line(run->service->start, res_command_environment(candidate), run->errors,
+                    (struct fp_process_plan){.dies_with_us = true}, &run->process, ret_reason))
+        return RES_REAL_FAILED;
+    enum res_real_state state = load(run, ret_reason);
     const double wall_ns = (double)(fp_now_ns() - begin_ns);
     if (state == RES_REAL_OK && has_ended_soon(run, begin_ns, ret_reason))
         state = RES_REAL_FAILED;

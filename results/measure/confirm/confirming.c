@@ -317,18 +317,21 @@ uint64_t res_confirm_pairs(size_t candidates, uint64_t run_ns, uint64_t budget_n
 #define STEP_NS       UINT64_C(1000000000) /* the peak is the kernel's: samples between would only cost time */
 #define GROUP_STEP_NS UINT64_C(2000000)    /* what processes hold together is only sampled */
 
-/* other_end - in words that it ended otherwise than is expected. The caller's to free.
- * words  the program's last; taken over, may be NULL. */
-static char *other_end(const struct res_confirm_command *command, int code, char *words)
+/* Whether it ended as is expected; if not ret_reason is set. errors: of the file with what it said; NULL: there is none. */
+static enum res_real_state has_ended(const struct res_confirm_command *command, int code, const char *errors,
+                                     char **ret_reason)
 {
+    if (res_command_ends_alike(code, command->exit_code))
+        return RES_REAL_OK;
     char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
+    char *words = errors != NULL ? res_command_last_words(errors) : NULL;
     const bool adds = res_command_adds(code, words), is_any = command->exit_code == RES_ANY_CODE;
-    char *reason = res_printf("the program ended %s%s%s%s%s", end, is_any ? "" : ", not ",
-                              is_any ? "" : expected, adds ? ": " : "", adds ? words : "");
+    *ret_reason = res_printf("the program ended %s%s%s%s%s", end, is_any ? "" : ", not ",
+                             is_any ? "" : expected, adds ? ": " : "", adds ? words : "");
     free(end);
     free(expected);
     free(words);
-    return reason;
+    return RES_REAL_FAILED;
 }
 
 static enum res_real_state run_timed(const struct res_confirm_command *command, const struct res_command *one,
@@ -340,13 +343,9 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
     const enum res_real_state state = res_timed_run(&request, &timed, ret_reason);
     if (state != RES_REAL_OK)
         return state;
-    if (!res_command_ends_alike(timed.exit_code, command->exit_code)) {
-        *ret_reason = other_end(command, timed.exit_code, NULL); /* hyperfine keeps what it said */
-        return RES_REAL_FAILED;
-    }
     ret->time_ns = timed.cpu_ns;
     ret->wall_ns = timed.wall_ns;
-    return state;
+    return has_ended(command, timed.exit_code, NULL, ret_reason); /* hyperfine keeps what it said */
 }
 
 /* Takes the peak of the process with most, or of a group together, if one had the library. */
@@ -380,13 +379,9 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
     enum res_real_state state = res_sampled_run(&request, &sampled, ret_reason);
     if (state != RES_REAL_OK)
         return state;
-    const int code = fp_status_code(sampled.status);
-    if (!res_command_ends_alike(code, command->exit_code)) {
-        *ret_reason = other_end(command, code, res_command_last_words(one));
-        state = RES_REAL_FAILED;
-    } else {
+    state = has_ended(command, fp_status_code(sampled.status), one->errors, ret_reason);
+    if (state == RES_REAL_OK)
         state = take_peak(&sampled, command->group, library, &ret->peak_bytes, ret_reason);
-    }
     res_sampled_release(&sampled);
     return state;
 }
@@ -436,13 +431,10 @@ enum res_real_state res_confirm_command_as_it_is(const struct res_confirm_comman
         if (sampled.images[i].exact &&
             (largest == NULL || sampled.images[i].peak_bytes > largest->peak_bytes))
             largest = &sampled.images[i];
-    const int code = fp_status_code(sampled.status);
-    if (state == RES_REAL_OK && !res_command_ends_alike(code, command->exit_code)) {
-        *ret_reason = other_end(command, code, res_command_last_words(&one));
-        state = RES_REAL_FAILED;
-    } else if (state == RES_REAL_OK) {
+    if (state == RES_REAL_OK)
+        state = has_ended(command, fp_status_code(sampled.status), errors, ret_reason);
+    if (state == RES_REAL_OK)
         *ret_library = largest != NULL ? largest->library : NULL;
-    }
     res_sampled_release(&sampled);
     free(errors);
     return state;

@@ -20,11 +20,6 @@ static char *plain_unless_empty(const char *words)
     return *words != '\0' ? res_text_plain(words) : NULL;
 }
 
-static json_t *shared(json_t *value)
-{
-    return value != NULL ? json_incref(value) : NULL;
-}
-
 /* ---- a memory limit -------------------------------------------------------------------------- */
 
 static const char *limit_by(const struct res_options *options)
@@ -71,37 +66,21 @@ static json_t *runs_array(const struct res_run *runs, size_t count)
     return array;
 }
 
-static void put(json_t *object, const char *key, json_t *value)
-{
-    if (value != NULL)
-        json_object_set(object, key, value);
-}
-
-/* Reads the JSON that the runs printed, by the rows, as a result is read. */
+/* What its runs printed is JSON, and read by the rows as a result is. What is NULL becomes no member. */
 static void read_printed(const struct res_entry *entry, struct res_result_entry *ret_entry)
 {
-    char *name = res_text_plain(entry->candidate->name), *problem = NULL;
+    char *problem = NULL;
     json_t *printed = json_object();
-    json_object_set_new(printed, "name", json_string(name));
+    json_object_set_new(printed, "name", res_json_text(entry->candidate->name));
     json_object_set_new(printed, "runs", runs_array(entry->runs, entry->run_count));
     json_object_set_new(printed, "memory_runs", runs_array(entry->memory_runs, entry->memory_count));
-    put(printed, "failure", entry->failure);
-    put(printed, "check", entry->check);
-    put(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
+    json_object_set(printed, "failure", entry->failure);
+    json_object_set(printed, "check", entry->check);
+    json_object_set(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
     if (!res_described_read(&RES_RESULT_ENTRY, printed, ret_entry, &problem))
         res_described_init(&RES_RESULT_ENTRY, ret_entry);
     free(problem);
     json_decref(printed);
-    free(name);
-}
-
-static void set_environment(const struct res_candidate *candidate, struct res_pairs *ret_environment)
-{
-    ret_environment->items = res_calloc(candidate->variable_count + 1, sizeof *ret_environment->items);
-    ret_environment->count = candidate->variable_count;
-    for (size_t i = 0; i < candidate->variable_count; i++)
-        ret_environment->items[i] = (struct res_pair){res_strdup(candidate->environment[i].name),
-                                                      plain(candidate->environment[i].value)};
 }
 
 static void fill_entry(const struct res_trial *trial, const struct res_entry *entry,
@@ -111,7 +90,7 @@ static void fill_entry(const struct res_trial *trial, const struct res_entry *en
     ret_entry->version = plain(entry->candidate->version);
     ret_entry->library = plain(entry->candidate->path);
     ret_entry->build = res_build_copy(&entry->candidate->build);
-    set_environment(entry->candidate, &ret_entry->environment);
+    ret_entry->environment = res_pairs_copy(&entry->candidate->environment);
     ret_entry->failed = plain(entry->failed);
     ret_entry->limit = limited_of(options, entry);
     ret_entry->latency = res_latency_read(entry->passes.latency, entry->passes.latency_failed);
@@ -220,8 +199,8 @@ static void fill_workload(const struct res_trial *trial, const struct res_option
     ret_workload->inherited_ops = inherited_ops(trial);
     ret_workload->rounds = trial->rounds;
     ret_workload->memory_rounds = trial->memory_rounds;
-    ret_workload->samples = shared(trial->samples);
-    ret_workload->memory_samples = shared(trial->memory_samples);
+    ret_workload->samples = json_incref(trial->samples);
+    ret_workload->memory_samples = json_incref(trial->memory_samples);
     ret_workload->candidates = res_calloc(count, sizeof *ret_workload->candidates);
     ret_workload->candidate_count = count;
     for (size_t i = 0; i < count; i++)

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "footprint/base/support.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/run/run.h"
 
@@ -45,18 +44,9 @@ int res_command_start(const struct res_command *command, struct fp_process_plan 
 
 char **res_command_environment(const struct res_candidate *candidate)
 {
-    char **environment = res_run_environment(candidate);
-    size_t kept = 0;
-    for (size_t i = 0; environment[i] != NULL; i++) {
-        if (strncmp(environment[i], "LD_PRELOAD=", 11) == 0)
-            free(environment[i]);
-        else
-            environment[kept++] = environment[i];
-    }
-    environment = res_realloc(environment, kept + 2, sizeof *environment);
-    environment[kept++] = res_printf("LD_PRELOAD=%s", candidate->path);
-    environment[kept] = NULL;
-    return environment;
+    struct res_candidate preloaded = *candidate;
+    preloaded.preload = candidate->path;
+    return res_run_environment(&preloaded);
 }
 
 bool res_command_ends_alike(int code, int expected)
@@ -80,23 +70,19 @@ bool res_command_adds(int code, const char *words)
     return words != NULL && (name == NULL || strncmp(words, name, strlen(name)) != 0);
 }
 
-char *res_command_last_words(const struct res_command *command)
+char *res_command_last_words(const char *errors)
 {
-    char text[4096];
-    FILE *file = fopen(command->errors, "re");
+    char text[4096] = "";
+    FILE *file = fopen(errors, "re");
     size_t length = 0;
     if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
         const long size = ftell(file);
-        if (fseek(file, size > (long)sizeof text - 1 ? size - (long)sizeof text + 1 : 0, SEEK_SET) == 0)
-            length = fread(text, 1, sizeof text - 1, file);
+        if (fseek(file, size > (long)sizeof text ? size - (long)sizeof text : 0, SEEK_SET) == 0)
+            length = fread(text, 1, sizeof text, file);
     }
     if (file != NULL)
         fclose(file);
-    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' '))
-        length--;
-    text[length] = '\0';
-    const char *newline = strrchr(text, '\n');
-    return length > 0 ? res_text_plain(newline != NULL ? newline + 1 : text) : res_strdup("it said nothing");
+    return res_last_line(text, length);
 }
 
 char *res_command_left(pid_t pid)
@@ -245,40 +231,31 @@ static bool is_among(const char *variable, char *const *environment)
     return false;
 }
 
-static size_t length_of(char *const *strings)
-{
-    size_t count = 0;
-    while (strings[count] != NULL)
-        count++;
-    return count;
-}
-
-/* env, the variables that are the command's alone, and the command. Freed with res_strings_free. */
-static char **words_of(const struct res_timed_request *request, char *const *plain)
+/* env, the variables that are the command's alone, and the command. */
+static struct res_texts words_of(const struct res_timed_request *request, char *const *plain)
 {
     const struct res_command *command = &request->command;
-    const size_t most = length_of(command->environment) + length_of(command->arguments) + 5;
-    char **words = res_calloc(most, sizeof *words);
-    size_t count = 0;
-    words[count++] = res_strdup(ENV_PROGRAM);
+    struct res_texts words = {0};
+    res_texts_add(&words, ENV_PROGRAM);
     for (size_t i = 0; command->environment[i] != NULL; i++)
         if (!is_among(command->environment[i], plain))
-            words[count++] = res_strdup(command->environment[i]);
+            res_texts_add(&words, command->environment[i]);
     if (strchr(command->path, '=') != NULL) { /* env would take it for one more variable */
-        words[count++] = res_strdup("/bin/sh");
-        words[count++] = res_strdup("-c");
-        words[count++] = res_strdup("exec \"$0\" \"$@\"");
+        res_texts_add(&words, "/bin/sh");
+        res_texts_add(&words, "-c");
+        res_texts_add(&words, "exec \"$0\" \"$@\"");
     }
-    words[count++] = res_strdup(command->path); /* a path is found as it is */
+    res_texts_add(&words, command->path); /* a path is found as it is */
     for (size_t i = 1; command->arguments[i] != NULL; i++)
-        words[count++] = res_strdup(command->arguments[i]);
+        res_texts_add(&words, command->arguments[i]);
     return words;
 }
 
 /* Tells why hyperfine left no result. The caller's to free. */
 static char *no_result(const struct res_command *command, int status)
 {
-    char *end = res_command_end_words(fp_status_code(status)), *words = res_command_last_words(command);
+    char *end = res_command_end_words(fp_status_code(status)),
+         *words = res_command_last_words(command->errors);
     char *reason = res_printf("hyperfine gave no result and ended %s: %s", end, words);
     free(end);
     free(words);
@@ -289,18 +266,18 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
                                          char **ret_reason)
 {
     char *result = res_path_join(request->directory, "hyperfine.json");
-    char **plain = res_run_environment(NULL), **words = words_of(request, plain);
-    char *line = shell_words(words);
+    char **plain = res_run_environment(NULL);
+    struct res_texts words = words_of(request, plain), arguments = {0};
+    char *line = shell_words(words.items);
     const char *const fixed[] = {"hyperfine",     "-N",   "--runs", "1", "--style", "none", "-i",
                                  "--export-json", result, "--",     line};
-    char **arguments = res_calloc(sizeof fixed / sizeof fixed[0] + 1, sizeof *arguments);
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        arguments[i] = res_strdup(fixed[i]);
+        res_texts_add(&arguments, fixed[i]);
     struct res_command command = request->command;
     struct fp_process process;
     double wall_ns, left_ns = 0;
     command.path = request->hyperfine;
-    command.arguments = arguments;
+    command.arguments = arguments.items;
     command.environment = plain;
     unlink(result); /* of the run before */
     enum res_real_state state = run_child(&command, &process, &wall_ns, &left_ns, ret_reason);
@@ -314,8 +291,8 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
     ret->cpu_ns += state == RES_REAL_OK ? left_ns : 0;
     free(text);
     res_strings_free(plain);
-    res_strings_free(words);
-    res_strings_free(arguments);
+    res_texts_release(&words);
+    res_texts_release(&arguments);
     free(result);
     free(line);
     return state;

@@ -61,8 +61,8 @@ char *res_command_end_words(int code);
 /* res_command_adds - whether last words, NULL: none, say more of an end than the name of the signal, as a shell does. */
 bool res_command_adds(int code, const char *words);
 
-/* res_command_last_words - the last line of its stderr, fit for a terminal. The caller's to free. */
-char *res_command_last_words(const struct res_command *command);
+/* res_command_last_words - the last line of its stderr (res_last_line), by the path of that file. */
+char *res_command_last_words(const char *errors);
 
 /* One run of the whole command for its time. */
 struct res_timed {

@@ -181,12 +181,11 @@ void res_trial_release(struct res_trial *trial)
 
 /* ---- behind the rounds: runs that watch ---- */
 
-static void drop_latency(struct res_passes *passes)
+void res_passes_release(struct res_passes *passes)
 {
     json_decref(passes->latency);
     free(passes->latency_failed);
-    passes->latency = NULL;
-    passes->latency_failed = NULL;
+    *passes = (struct res_passes){NULL, NULL};
 }
 
 /* The page shows one pass of a candidate: the cells of the others' maps, and the histograms by call, would be most of a result. */
@@ -236,7 +235,7 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
         free(order);
     }
     for (size_t i = 0; i < trial->entry_count && !whole; i++)
-        drop_latency(&trial->entries[i].passes);
+        res_passes_release(&trial->entries[i].passes);
     return whole;
 }
 
@@ -246,11 +245,6 @@ void res_passes_leave_out_latency(struct res_trial *trial, const struct res_opti
         trial->entries[i].passes.latency = json_array();
         trial->entries[i].passes.latency_failed = res_strdup(why);
     }
-}
-
-void res_passes_release(struct res_passes *passes)
-{
-    drop_latency(passes);
 }
 
 /* ---- when the rounds are enough ---- */

@@ -356,11 +356,9 @@ static const struct res_call_figures *find(struct res_latency_figures *pass, enu
     return NULL;
 }
 
-enum of_passes { MEDIAN, LARGEST };
-
-/* The value over the passes that have the figure at this offset. */
+/* The median over the passes that have the figure at this offset, or the largest. */
 static double over(const struct passes *passes, enum list list, const struct res_call_figures *like,
-                   size_t offset, enum of_passes what)
+                   size_t offset, bool largest)
 {
     double *values = res_calloc(passes->count + 1, sizeof *values);
     size_t count = 0;
@@ -371,9 +369,7 @@ static double over(const struct passes *passes, enum list list, const struct res
         if (isfinite(value))
             values[count++] = value;
     }
-    double found = count > 0 ? what == MEDIAN ? res_median(values, count) : values[0] : NAN;
-    for (size_t i = 1; i < count && what != MEDIAN; i++)
-        found = what == LARGEST ? fmax(found, values[i]) : fmin(found, values[i]);
+    const double found = count > 0 ? res_quantile(values, count, largest ? 1 : 0.5) : NAN;
     free(values);
     return found;
 }
@@ -392,9 +388,9 @@ static void fill(const struct passes *passes, const struct passes *floors, enum 
     static const size_t MEDIANS[] = {AT(count),  AT(mean_ns), AT(p50_ns),
                                      AT(p90_ns), AT(p99_ns),  AT(p99_9_ns)};
     for (size_t i = 0; i < sizeof MEDIANS / sizeof MEDIANS[0]; i++)
-        *(double *)(void *)((char *)ret_figures + MEDIANS[i]) = over(passes, list, like, MEDIANS[i], MEDIAN);
-    ret_figures->max_ns = over(passes, list, like, AT(max_ns), LARGEST);
-    ret_figures->typical_ns = net(ret_figures->mean_ns, over(floors, list, like, AT(mean_ns), MEDIAN));
+        *(double *)(void *)((char *)ret_figures + MEDIANS[i]) = over(passes, list, like, MEDIANS[i], false);
+    ret_figures->max_ns = over(passes, list, like, AT(max_ns), true);
+    ret_figures->typical_ns = net(ret_figures->mean_ns, over(floors, list, like, AT(mean_ns), false));
 }
 
 /* The groups of the first pass: the ops of all passes are the same. */

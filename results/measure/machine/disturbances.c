@@ -296,32 +296,25 @@ void res_disturbances_release(struct res_disturbances *disturbances)
 
 /* ---- the machine itself ----------------------------------------------------------------------- */
 
-/* The first line, NULL when there is none. */
+/* The first line, made plain; NULL when there is none. */
 static char *line_of(const char *path)
 {
     char line[512];
-    const bool read = res_file_begin("", path, line, sizeof line) && *line != '\0';
+    const bool told = res_file_begin("", path, line, sizeof line) && *line != '\0';
     line[strcspn(line, "\n")] = '\0';
-    return read ? res_strdup(line) : NULL;
+    return told ? res_text_plain(line) : NULL;
 }
 
-/* The value behind "key ... : " in /proc/cpuinfo, for the first processor. */
+/* The value behind "key ... : " in /proc/cpuinfo, for the first processor, made plain. key: with the newline before it. */
 static char *cpu_fact(const char *key)
 {
-    char line[4096];
-    char *fact = NULL;
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    if (file == NULL)
+    char text[16384];
+    (void)res_file_begin("", "/proc/cpuinfo", text, sizeof text); /* "" where there is none */
+    char *line = strstr(text, key), *colon = line != NULL ? strchr(line + 1, ':') : NULL;
+    if (colon == NULL)
         return NULL;
-    while (fact == NULL && fgets(line, sizeof line, file) != NULL) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, key, strlen(key)) == 0 && colon != NULL) {
-            colon[strcspn(colon, "\n")] = '\0';
-            fact = res_strdup(colon + 1 + strspn(colon + 1, " \t"));
-        }
-    }
-    fclose(file);
-    return fact;
+    colon[strcspn(colon, "\n")] = '\0';
+    return res_text_plain(colon + 1 + strspn(colon + 1, " \t"));
 }
 
 /* "always [madvise] never" says madvise. */
@@ -345,25 +338,17 @@ static double usable_cpus(void)
     return CPU_COUNT(&set);
 }
 
-/* Makes a text plain that may have any bytes. Takes over the text. */
-static char *plain(char *text)
-{
-    char *fit = text != NULL ? res_text_plain(text) : NULL;
-    free(text);
-    return fit;
-}
-
 void res_machine_describe(struct res_machine *ret_machine)
 {
     struct utsname names;
     Dl_info libc;
     double load[1];
-    char *flags = cpu_fact("flags");
+    char *flags = cpu_fact("\nflags");
     const char *name = getenv(RES_MACHINE_VARIABLE);
     const long pages = sysconf(_SC_PHYS_PAGES);
     res_described_init(&RES_MACHINE, ret_machine);
     ret_machine->name = name != NULL && *name != '\0' ? res_text_plain(name) : NULL;
-    ret_machine->cpu = plain(cpu_fact("model name"));
+    ret_machine->cpu = cpu_fact("\nmodel name");
     ret_machine->cpus = usable_cpus();
     ret_machine->page_bytes = (double)sysconf(_SC_PAGESIZE);
     ret_machine->memory_bytes = pages > 0 ? (double)pages * (double)sysconf(_SC_PAGESIZE) : NAN;
@@ -374,9 +359,8 @@ void res_machine_describe(struct res_machine *ret_machine)
     ret_machine->libc = res_printf("glibc %s", gnu_get_libc_version());
     if (dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc) != 0)
         ret_machine->libc_build = res_build_of(libc.dli_fname);
-    ret_machine->transparent_huge_pages = plain(
-        chosen_word(line_of("/sys/kernel/mm/transparent_hugepage/enabled")));
-    ret_machine->governor = plain(line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+    ret_machine->transparent_huge_pages = chosen_word(line_of("/sys/kernel/mm/transparent_hugepage/enabled"));
+    ret_machine->governor = line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     ret_machine->load_1_minute = getloadavg(load, 1) == 1 ? load[0] : NAN;
     ret_machine->virtual_machine = flags != NULL ? strstr(flags, " hypervisor") != NULL : -1;
     free(flags);

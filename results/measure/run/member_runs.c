@@ -14,46 +14,15 @@
 
 /* ---- sums ------------------------------------------------------------------------------------- */
 
-/* The value in a run's JSON at a dotted path. */
-static const json_t *value_of(const struct res_run *run, const char *path)
-{
-    const json_t *value = run->json;
-    char key[64];
-    while (*path != '\0') {
-        const size_t length = strcspn(path, ".");
-        snprintf(key, sizeof key, "%.*s", (int)length, path);
-        value = json_object_get(value, key);
-        path += length + (path[length] == '.');
-    }
-    return value;
-}
-
-/* Puts a value at a dotted path; objects on the way are there. */
-static void put(json_t *root, const char *path, json_t *value)
-{
-    const char *dot = strchr(path, '.');
-    if (dot == NULL) {
-        json_object_set_new(root, path, value);
-        return;
-    }
-    char *outer = res_strndup(path, (size_t)(dot - path));
-    json_t *object = json_object_get(root, outer);
-    if (json_is_object(object))
-        put(object, dot + 1, value);
-    else
-        json_decref(value);
-    free(outer);
-}
-
 /* The sum of all, or the most. A figure that one of them lacks is lacking. */
 static void add_up(json_t *root, const struct res_run *runs, size_t count, const char *path, bool most)
 {
     json_int_t sum = 0;
     for (size_t i = 0; i < count; i++) {
-        const json_t *value = value_of(&runs[i], path);
+        const json_t *value = res_json_at(runs[i].json, path);
         const json_int_t number = json_integer_value(value);
         if (!json_is_integer(value)) {
-            put(root, path, json_null());
+            res_json_put(root, path, json_null());
             return;
         }
         if (!most)
@@ -61,7 +30,7 @@ static void add_up(json_t *root, const struct res_run *runs, size_t count, const
         else if (number > sum)
             sum = number;
     }
-    put(root, path, json_integer(sum));
+    res_json_put(root, path, json_integer(sum));
 }
 
 static void merge_counts(json_t *root, const struct res_run *runs, size_t count)
@@ -77,10 +46,10 @@ static void merge_counts(json_t *root, const struct res_run *runs, size_t count)
     /* clang-format on */
     static const char *const MOST[] = {"window_max_ns", "limit.peak_bytes", "limit.base_bytes"};
     for (size_t i = 0; i < sizeof SUMS / sizeof SUMS[0]; i++)
-        if (value_of(&runs[0], SUMS[i]) != NULL)
+        if (res_json_at(runs[0].json, SUMS[i]) != NULL)
             add_up(root, runs, count, SUMS[i], false);
     for (size_t i = 0; i < sizeof MOST / sizeof MOST[0]; i++)
-        if (value_of(&runs[0], MOST[i]) != NULL)
+        if (res_json_at(runs[0].json, MOST[i]) != NULL)
             add_up(root, runs, count, MOST[i], true);
 }
 

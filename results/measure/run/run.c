@@ -32,27 +32,23 @@ static bool steers_allocator(const char *variable)
 
 char **res_run_environment(const struct res_candidate *candidate)
 {
-    size_t count = 0;
-    size_t kept = 0;
-    while (environ[count] != NULL)
-        count++;
-    const size_t own = candidate != NULL ? candidate->variable_count : 0;
-    char **variables = res_calloc(count + own + 2, sizeof *variables);
-    for (size_t i = 0; i < count; i++) {
+    const size_t own = candidate != NULL ? candidate->environment.count : 0;
+    struct res_texts variables = {.items = res_calloc(1, sizeof *variables.items)};
+    for (size_t i = 0; environ[i] != NULL; i++) {
         bool replaced = steers_allocator(environ[i]);
         for (size_t k = 0; k < own && !replaced; k++) {
-            const char *name = candidate->environment[k].name;
+            const char *name = candidate->environment.items[k].name;
             replaced = strncmp(environ[i], name, strlen(name)) == 0 && environ[i][strlen(name)] == '=';
         }
         if (!replaced)
-            variables[kept++] = res_strdup(environ[i]);
+            res_texts_add(&variables, environ[i]);
     }
     for (size_t k = 0; k < own; k++)
-        variables[kept++] = res_printf("%s=%s", candidate->environment[k].name,
-                                       candidate->environment[k].value);
+        res_texts_take(&variables, res_printf("%s=%s", candidate->environment.items[k].name,
+                                              candidate->environment.items[k].value));
     if (candidate != NULL && candidate->preload != NULL)
-        variables[kept++] = res_printf("LD_PRELOAD=%s", candidate->path);
-    return variables;
+        res_texts_take(&variables, res_printf("LD_PRELOAD=%s", candidate->path));
+    return variables.items;
 }
 
 void res_strings_free(char **strings)
@@ -64,53 +60,34 @@ void res_strings_free(char **strings)
     free(strings);
 }
 
-/* A command line as it is made; ends with NULL. */
-struct line {
-    char **words;
-    size_t count;
-};
-
-static void add_word(struct line *line, const char *word)
-{
-    line->words = res_realloc(line->words, line->count + 2, sizeof *line->words);
-    line->words[line->count++] = res_strdup(word);
-    line->words[line->count] = NULL;
-}
-
-static void add_flag(struct line *line, const char *option, bool asked)
+static void add_flag(struct res_texts *line, const char *option, bool asked)
 {
     if (asked)
-        add_word(line, option);
+        res_texts_add(line, option);
 }
 
 /* NULL: it is not asked for. */
-static void add_value(struct line *line, const char *option, const char *value)
+static void add_value(struct res_texts *line, const char *option, const char *value)
 {
     if (value == NULL)
         return;
-    add_word(line, option);
-    add_word(line, value);
+    res_texts_add(line, option);
+    res_texts_add(line, value);
 }
 
-static void add_number(struct line *line, const char *option, uint64_t number)
+static void add_number(struct res_texts *line, const char *option, uint64_t number)
 {
     char *value = number > 0 ? res_printf("%llu", (unsigned long long)number) : NULL;
     add_value(line, option, value);
     free(value);
 }
 
-static void add_words(struct line *line, const char *const *words)
-{
-    for (; words != NULL && *words != NULL; words++)
-        add_word(line, *words);
-}
-
 char **res_run_arguments(const struct res_run_request *request, const char *const *extra)
 {
     const struct res_candidate *candidate = request->candidate;
     const bool by_group = request->limit_bytes != 0 && request->group != NULL;
-    struct line line = {0};
-    add_word(&line, candidate->program);
+    struct res_texts line = {0};
+    res_texts_add(&line, candidate->program);
     add_flag(&line, "--json", !request->as_text);
     add_value(&line, "--candidate", candidate->name);
     add_value(&line, "--clock", request->recorded_clock ? "recorded" : NULL);
@@ -120,10 +97,11 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
         add_value(&line, "--expect-library",
                   candidate->preload != NULL ? candidate->path : candidate->library);
     add_value(&line, "--proof", candidate->proof);
-    for (size_t i = 0; i < candidate->variable_count; i++)
-        add_value(&line, "--setting", candidate->environment[i].name);
-    for (size_t i = 0; i < candidate->expected_count; i++) {
-        char *pair = res_printf("%s=%s", candidate->expected[i].name, candidate->expected[i].value);
+    for (size_t i = 0; i < candidate->environment.count; i++)
+        add_value(&line, "--setting", candidate->environment.items[i].name);
+    for (size_t i = 0; i < candidate->expected.count; i++) {
+        char *pair = res_printf("%s=%s", candidate->expected.items[i].name,
+                                candidate->expected.items[i].value);
         add_value(&line, "--expect", pair);
         free(pair);
     }
@@ -135,14 +113,13 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     add_flag(&line, "--promises", request->check);
     add_flag(&line, "--waste", request->waste);
     add_flag(&line, "--report-failure", request->ret_failure != NULL);
-    if (request->pass_option != NULL)
-        add_word(&line, request->pass_option);
-    if (request->one_thread)
-        add_value(&line, "--threads", "1");
+    add_flag(&line, request->pass_option, request->pass_option != NULL);
+    add_value(&line, "--threads", request->one_thread ? "1" : NULL);
     add_number(&line, "--processors", request->processors);
-    add_words(&line, extra);
+    for (; extra != NULL && *extra != NULL; extra++)
+        res_texts_add(&line, *extra);
     add_value(&line, "--", request->workload);
-    return line.words;
+    return line.items;
 }
 
 /* The run's JSON is kept as it is but for the batches: as JSON values these would take ten times the memory. */
@@ -328,18 +305,14 @@ static void release(struct replay *replay)
     free(replay->begun);
 }
 
-/* The last line that it said: programs end with the cause. */
-static char *last_line(const struct res_text *said)
+char *res_last_line(const char *text, size_t length)
 {
-    if (said->text == NULL)
-        return res_strdup("it said nothing");
-    size_t end = said->length;
-    while (end > 0 && (said->text[end - 1] == '\n' || said->text[end - 1] == ' '))
-        end--;
-    size_t begin = end;
-    while (begin > 0 && said->text[begin - 1] != '\n')
+    size_t begin;
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' '))
+        length--;
+    for (begin = length; begin > 0 && text[begin - 1] != '\n';)
         begin--;
-    char *line = res_strndup(said->text + begin, end - begin);
+    char *line = length > 0 ? res_strndup(text + begin, length - begin) : res_strdup("it said nothing");
     char *plain = res_text_plain(line);
     free(line);
     return plain;
@@ -408,7 +381,7 @@ static char *reason_of(const struct replay *replay, const struct res_run_request
 {
     const int status = replay->process.status;
     char span[32];
-    char *line = last_line(&replay->said);
+    char *line = res_last_line(replay->said.text, replay->said.length);
     char *reason = NULL;
     if (replay->end == FP_PROCESS_LATE)
         reason = res_printf(RES_NO_ANSWER " in %s%s", res_text_duration((double)request->timeout_ns, span),
@@ -525,7 +498,7 @@ bool res_run_settings(const struct res_candidate *candidate, char **ret_names, c
     }
     if (replay.process.ended && replay.end == FP_PROCESS_ENDED &&
         fp_status_code(replay.process.status) == SETTINGS_MISUSE) {
-        *ret_wrong = last_line(&replay.said);
+        *ret_wrong = res_last_line(replay.said.text, replay.said.length);
         free(reason);
         reason = NULL;
     }

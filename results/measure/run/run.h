@@ -96,6 +96,9 @@ extern const struct res_described RES_RUN;
 char **res_run_environment(const struct res_candidate *candidate);
 void res_strings_free(char **strings);
 
+/* res_last_line - the last line of what a program said, which is the cause where it failed: fit for a terminal. The caller's to free. */
+char *res_last_line(const char *text, size_t length);
+
 /* res_run_arguments - the command line of a run; extra is a NULL-terminated list or NULL. Freed as above. */
 char **res_run_arguments(const struct res_run_request *request, const char *const *extra);
 

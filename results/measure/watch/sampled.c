@@ -36,10 +36,12 @@ static void base_name(const char *path, char *ret_name)
 }
 
 /* Named; at its exec, or when it was forked. */
-static void begin_now(struct res_image *image, pid_t pid, uint64_t now_ns)
+static void begin_now(struct res_image *image, pid_t pid)
 {
     char text[PATH_MAX + 32];
-    *image = (struct res_image){.pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1};
+    *image = (struct res_image){.pid = pid, .sample_every = 1};
+    image->samples.time_ns = res_calloc(RES_SAMPLED_MAX, sizeof(double));
+    image->samples.value = res_calloc(RES_SAMPLED_MAX, sizeof(double));
     if (read_small(pid, "cmdline", text, sizeof text))
         base_name(text, image->called); /* the first word ends in a zero byte */
     snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
@@ -72,33 +74,32 @@ static bool take_field(const char *text, const char *key, uint64_t *ret_bytes)
     return true;
 }
 
-bool res_status_parse(const char *text, struct res_status *ret_status)
+bool res_status_read(pid_t pid, struct res_status *ret_status)
 {
-    struct res_status status;
-    if (!take_field(text, "\nVmHWM:", &status.peak_bytes) ||
-        !take_field(text, "\nVmRSS:", &status.resident_bytes) ||
-        !take_field(text, "\nRssAnon:", &status.anonymous_bytes) ||
-        !take_field(text, "\nRssFile:", &status.file_bytes) ||
-        !take_field(text, "\nRssShmem:", &status.shared_bytes))
-        return false;
-    *ret_status = status;
-    return true;
+    char text[8192];
+    return read_small(pid, "status", text, sizeof text) &&
+           take_field(text, "\nVmHWM:", &ret_status->peak_bytes) &&
+           take_field(text, "\nRssAnon:", &ret_status->anonymous_bytes) &&
+           take_field(text, "\nRssFile:", &ret_status->file_bytes) &&
+           take_field(text, "\nRssShmem:", &ret_status->shared_bytes);
 }
 
-static void keep_moment(struct res_image *image, const struct res_moment *moment)
+/* When there are too many, every second one goes. The last one is kept in any case. */
+static void keep_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous)
 {
-    if (image->series_skipped + 1 < image->series_every) {
-        image->series_skipped++;
-        return;
+    struct res_life *samples = &image->samples;
+    const bool is_spare = samples->count > 0 && image->sampled++ % image->sample_every != 0;
+    if (!is_spare && samples->count == RES_SAMPLED_MAX) {
+        for (size_t i = 0; i < RES_SAMPLED_MAX / 2; i++) {
+            samples->time_ns[i] = samples->time_ns[2 * i];
+            samples->value[i] = samples->value[2 * i];
+        }
+        samples->count = RES_SAMPLED_MAX / 2;
+        image->sample_every *= 2;
     }
-    image->series_skipped = 0;
-    if (image->series_count == RES_SAMPLED_MAX) {
-        for (size_t i = 0; i < RES_SAMPLED_MAX / 2; i++)
-            image->series[i] = image->series[2 * i];
-        image->series_count = RES_SAMPLED_MAX / 2;
-        image->series_every *= 2;
-    }
-    image->series[image->series_count++] = *moment;
+    const size_t at = is_spare ? samples->count - 1 : samples->count++;
+    samples->time_ns[at] = (double)now_ns;
+    samples->value[at] = (double)anonymous;
 }
 
 static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
@@ -116,13 +117,9 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
 
 static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others)
 {
-    struct res_moment moment = {.time_ns = now_ns - image->begin_ns,
-                                .resident_bytes = anonymous + others,
-                                .anonymous_bytes = anonymous};
-    image->last_ns = now_ns;
     image->sample_peak_bytes = fmax(image->sample_peak_bytes, (double)anonymous);
     image->file_peak_bytes = fmax(image->file_peak_bytes, (double)others);
-    keep_moment(image, &moment);
+    keep_sample(image, now_ns, anonymous);
 }
 
 static void sample_image(struct res_image *image, uint64_t now_ns)
@@ -144,9 +141,8 @@ enum res_mapped res_mapped(pid_t pid, const char *file)
 /* The exact figures, while it is stopped at its end. */
 static void look_last(struct res_image *image, uint64_t now_ns, const char *const *libraries)
 {
-    char text[8192];
     struct res_status status;
-    if (!read_small(image->pid, "status", text, sizeof text) || !res_status_parse(text, &status))
+    if (!res_status_read(image->pid, &status))
         return; /* another thread's end, when all is over */
     image->exact = true;
     take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);
@@ -155,10 +151,9 @@ static void look_last(struct res_image *image, uint64_t now_ns, const char *cons
         image->library = res_mapped(image->pid, *libraries) == RES_MAPPED ? *libraries : NULL;
 }
 
-static void end_image(struct res_image *image, uint64_t now_ns)
+static void end_image(struct res_image *image)
 {
     image->ended = true;
-    image->last_ns = now_ns;
     if (!image->exact)
         image->peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
 }
@@ -206,7 +201,7 @@ static size_t begin_image(struct tracer *tracer, pid_t pid)
     if (sampled->image_count == RES_IMAGES_MAX)
         return NO_IMAGE;
     sampled->images = res_realloc(sampled->images, sampled->image_count + 1, sizeof *sampled->images);
-    begin_now(&sampled->images[sampled->image_count], pid, fp_now_ns());
+    begin_now(&sampled->images[sampled->image_count], pid);
     return sampled->image_count++;
 }
 
@@ -237,7 +232,7 @@ static void end_task(struct tracer *tracer, pid_t tid)
     struct task *task = find_task(tracer, tid);
     struct res_image *image = image_of(tracer, task);
     if (image != NULL && image->pid == tid)
-        end_image(image, fp_now_ns());
+        end_image(image);
     if (task != NULL)
         *task = tracer->tasks[--tracer->task_count];
 }
@@ -256,7 +251,7 @@ static void executed(struct tracer *tracer, struct task *task)
     struct res_image *image = image_of(tracer, task);
     const pid_t pid = task->tid;
     if (image != NULL)
-        end_image(image, fp_now_ns());
+        end_image(image);
     for (size_t i = tracer->task_count; i-- > 0;)
         if (image != NULL && tracer->tasks[i].tid != pid && image_of(tracer, &tracer->tasks[i]) == image)
             tracer->tasks[i] = tracer->tasks[--tracer->task_count];
@@ -422,7 +417,7 @@ enum res_real_state res_sampled_run(const struct res_sampled_request *request, s
     if (reason == NULL && ended == FP_PROCESS_ENDED) {
         for (size_t i = 0; i < sampled.image_count; i++)
             if (!sampled.images[i].ended)
-                end_image(&sampled.images[i], fp_now_ns());
+                end_image(&sampled.images[i]);
         *ret = sampled;
         return RES_REAL_OK;
     }
@@ -437,94 +432,28 @@ enum res_real_state res_sampled_run(const struct res_sampled_request *request, s
 
 void res_sampled_release(struct res_sampled *sampled)
 {
+    for (size_t i = 0; i < sampled->image_count; i++) {
+        free(sampled->images[i].samples.time_ns);
+        free(sampled->images[i].samples.value);
+    }
     free(sampled->images);
     *sampled = (struct res_sampled){0};
 }
 
-/* ---- groups --------------------------------------------------------------------------------- */
-
-/* The memory that one of a group held from a moment on. */
-struct change {
-    uint64_t at_ns;
-    const struct res_moment *to; /* NULL: it ended */
-    const struct res_moment *from;
-    size_t number; /* of those of the same time the earlier one first: sums never fall below 0 */
-    size_t member;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    const struct change *one = left, *other = right;
-    return one->at_ns != other->at_ns ? (one->at_ns > other->at_ns) - (one->at_ns < other->at_ns)
-                                      : (one->number > other->number) - (one->number < other->number);
-}
-
-/* The members' moments and ends in the order of time. The caller's to free. */
-static struct change *changes_of(const struct res_image *const *members, size_t count, size_t *ret_count)
-{
-    size_t room = count, made = 0;
-    for (size_t i = 0; i < count; i++)
-        room += members[i]->series_count;
-    struct change *changes = res_calloc(room, sizeof *changes);
-    for (size_t i = 0; i < count; i++) {
-        const struct res_image *image = members[i];
-        const struct res_moment *before = NULL;
-        for (size_t k = 0; k < image->series_count; k++) {
-            const struct res_moment *moment = &image->series[k];
-            changes[made] = (struct change){image->begin_ns + moment->time_ns, moment, before, made, i};
-            made++;
-            before = moment;
-        }
-        changes[made] = (struct change){image->last_ns, NULL, before, made, i};
-        made++;
-    }
-    qsort(changes, made, sizeof *changes, by_time);
-    *ret_count = made;
-    return changes;
-}
-
-/* Files and shared memory: of whom most is in memory. now: what each holds; NULL: it is not there. */
-static uint64_t shared_of(const struct res_moment *const *now, size_t count)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < count; i++)
-        if (now[i] != NULL && now[i]->resident_bytes > now[i]->anonymous_bytes + most)
-            most = now[i]->resident_bytes - now[i]->anonymous_bytes;
-    return most;
-}
-
-/* The most that all hold together. */
-static double held_together(const struct res_image *const *members, size_t count)
-{
-    uint64_t anonymous_bytes = 0, most = 0;
-    size_t change_count;
-    struct change *changes = changes_of(members, count, &change_count);
-    const struct res_moment **now = res_calloc(count, sizeof *now);
-    for (size_t i = 0; i < change_count; i++) {
-        const struct change *change = &changes[i];
-        anonymous_bytes += (change->to != NULL ? change->to->anonymous_bytes : 0) -
-                           (change->from != NULL ? change->from->anonymous_bytes : 0);
-        now[change->member] = change->to;
-        const uint64_t bytes = anonymous_bytes + shared_of(now, count);
-        most = bytes > most ? bytes : most;
-    }
-    free(now);
-    free(changes);
-    return (double)most;
-}
-
 double res_sampled_group(const struct res_sampled *sampled, const char *name)
 {
-    const struct res_image **members = res_calloc(sampled->image_count + 1, sizeof *members);
+    struct res_life *lives = res_calloc(sampled->image_count + 1, sizeof *lives);
+    double largest = 0, shared = 0;
     size_t count = 0;
-    double peak = 0;
-    for (size_t i = 0; i < sampled->image_count; i++)
-        if (sampled->images[i].exact && is_called(&sampled->images[i], name)) {
-            members[count++] = &sampled->images[i];
-            peak = fmax(peak, sampled->images[i].peak_bytes);
-        }
-    if (count > 1)
-        peak = fmax(peak, held_together(members, count));
-    free(members);
-    return peak;
+    for (size_t i = 0; i < sampled->image_count; i++) {
+        const struct res_image *image = &sampled->images[i];
+        if (!image->exact || !is_called(image, name))
+            continue;
+        lives[count++] = image->samples;
+        largest = fmax(largest, image->peak_bytes);
+        shared = fmax(shared, image->file_peak_bytes);
+    }
+    const double together = count > 1 ? res_lives_peak(lives, count, NULL) + shared : 0;
+    free(lives);
+    return fmax(largest, together);
 }

@@ -12,8 +12,8 @@
  *
  * What ends with an exec has no exact peak: it is the highest of its samples.
  *
- *   group       all images of a name that were seen at their end, as if they were one: what they held together, by the samples,
- *               is the sum of what each held last, while it lived; files and shared memory once, as much as the one has that has
+ *   group       all images of a name that were seen at their end, as if they were one: what they held together is the highest sum
+ *               of their samples while they lived (lives.h), and files and shared memory once, as much as the one has that has
  *               most, as confirm_service.c. Of the peak of the total no less than that of the largest
  *
  * The command gets a process group of its own, /dev/null as stdin and stdout, and a file as stderr. */
@@ -22,34 +22,25 @@
 
 #include <sys/types.h>
 
+#include "results/measure/base/lives.h"
 #include "results/measure/experiment/timed.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched */
-#define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
+#define RES_SAMPLED_MAX 512u  /* samples that are kept; when full, every second one is dropped */
 #define RES_IMAGE_NAMES 64u
-
-struct res_moment {
-    uint64_t time_ns; /* since the image began */
-    uint64_t resident_bytes, anonymous_bytes;
-};
 
 struct res_image {
     pid_t pid;
     char called[RES_IMAGE_NAMES];     /* base name of its argv[0] */
     char executable[RES_IMAGE_NAMES]; /* base name of the file */
-    uint64_t begin_ns;                /* CLOCK_MONOTONIC */
     bool ended;
     bool exact;          /* it was seen at its end, so that peak_bytes is the kernel's */
     const char *library; /* the first of those looked for that was mapped at its end; NULL: none */
 
-    double peak_bytes; /* of the total: VmHWM */
-
-    struct res_moment series[RES_SAMPLED_MAX];
-    size_t series_count;
-
-    /* Peaks under way. */
-    double file_peak_bytes, sample_peak_bytes;
-    uint64_t last_ns, series_every, series_skipped;
+    double peak_bytes;                         /* of the total: VmHWM */
+    double file_peak_bytes, sample_peak_bytes; /* of the samples: of others than anonymous, and of these */
+    struct res_life samples;                   /* anonymous, by CLOCK_MONOTONIC */
+    uint64_t sampled, sample_every;            /* so many were taken, of which every one of so many is kept */
 };
 
 struct res_sampled_request {
@@ -81,10 +72,10 @@ enum res_mapped res_mapped(pid_t pid, const char *file);
 
 /* Figures of /proc/PID/status, in bytes. */
 struct res_status {
-    uint64_t peak_bytes, resident_bytes, anonymous_bytes, file_bytes, shared_bytes;
+    uint64_t peak_bytes, anonymous_bytes, file_bytes, shared_bytes;
 };
 
-/* res_status_parse - false when a figure is missing: of a kernel's thread, or of a process that has lost its memory. */
-bool res_status_parse(const char *text, struct res_status *ret_status);
+/* res_status_read - false of a kernel's thread, and of a process that has lost its memory. */
+bool res_status_read(pid_t pid, struct res_status *ret_status);
 
 #endif
