@@ -282,7 +282,7 @@ static struct res_difference judged_paired(const struct res_series *own, const s
     const struct res_logarithm logarithm = res_series_logarithm(own, base);
     const struct res_estimate found = res_logarithm_estimate(logarithm);
     const struct res_logarithm noise = control != NULL ? res_series_logarithm(control, base)
-                                                       : (struct res_logarithm){NAN, NAN, 0};
+                                                       : RES_NO_LOGARITHM;
     const struct res_comparison comparison = {
         .ratio = found.value,
         .interval = found.interval,

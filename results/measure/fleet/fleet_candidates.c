@@ -4,16 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/measure/base/lives.h"
 #include "results/measure/figures/figures.h"
 
 /* ---- one candidate's figures of all hosts ----------------------------------------------------- */
 
-/* A host's figure of a candidate, where it is in the common ones; else NULL. */
-static const struct res_fleet_difference *
-used(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate, bool memory)
+static struct res_fleet_change *change_of(struct res_fleet_candidate *candidate, bool memory)
 {
-    const struct res_fleet_entry *entry = &host->entries[candidate];
-    const struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
+    return memory ? &candidate->peak : &candidate->time;
+}
+
+/* A host's figure of a candidate, where it is in the common ones; else NULL. */
+static struct res_fleet_difference *used(const struct res_fleet *fleet, const struct res_fleet_host *host,
+                                         size_t candidate, bool memory)
+{
+    struct res_fleet_entry *entry = &host->entries[candidate];
+    struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
     const bool common = memory ? host->of_memory == fleet->of_memory && host->no_trust_memory == NULL
                                : host->of_time == fleet->of_time && host->no_trust_time == NULL;
     return common && host->share > 0 && entry->failed == NULL && host->entries[0].failed == NULL &&
@@ -24,36 +30,38 @@ used(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t ca
 
 /* The hosts in the common figures, in the order of the hosts. */
 struct sample {
-    struct res_fleet_host **hosts;
+    const struct res_fleet_host **hosts;
     struct res_fleet_difference **differences;
-    double *values, *variances, *shares; /* variances NAN where there is no interval */
+    double *values, *shares;
     size_t count;
     double part; /* of the process that is malloc's, on average: 1 where it is not known */
+    bool memory, of_malloc;
 };
 
 static struct sample sample_of(const struct res_fleet *fleet, size_t candidate, bool memory)
 {
-    const bool of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC;
-    struct sample sample = {.hosts = res_calloc(fleet->host_count + 1, sizeof *sample.hosts),
-                            .differences = res_calloc(fleet->host_count + 1, sizeof *sample.differences),
-                            .values = res_calloc(fleet->host_count + 1, sizeof *sample.values),
-                            .variances = res_calloc(fleet->host_count + 1, sizeof *sample.variances),
-                            .shares = res_calloc(fleet->host_count + 1, sizeof *sample.shares)};
+    const size_t most = fleet->host_count + 1;
+    struct sample sample = {
+        .hosts = res_calloc(most, sizeof *sample.hosts),
+        .differences = res_calloc(most, sizeof *sample.differences),
+        .values = res_calloc(most, sizeof *sample.values),
+        .shares = res_calloc(most, sizeof *sample.shares),
+        .memory = memory,
+        .of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC,
+    };
     double share = 0, part = 0;
     for (size_t i = 0; i < fleet->host_count; i++) {
-        struct res_fleet_host *host = &fleet->hosts[i];
-        if (used(fleet, host, candidate, memory) == NULL)
-            continue;
-        struct res_fleet_entry *entry = &host->entries[candidate];
-        struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
+        const struct res_fleet_host *host = &fleet->hosts[i];
+        struct res_fleet_difference *difference = used(fleet, host, candidate, memory);
         const double own = memory ? host->malloc_memory : host->malloc_time;
+        if (difference == NULL)
+            continue;
         sample.hosts[sample.count] = host;
         sample.differences[sample.count] = difference;
         sample.values[sample.count] = log(difference->ratio);
-        sample.variances[sample.count] = difference->error * difference->error;
         sample.shares[sample.count++] = host->share;
         share += host->share;
-        part += host->share * (of_malloc || !isfinite(own) ? 1 : own);
+        part += host->share * (sample.of_malloc || !isfinite(own) ? 1 : own);
     }
     sample.part = part / share;
     return sample;
@@ -64,61 +72,52 @@ static void sample_release(struct sample *sample)
     free(sample->hosts);
     free(sample->differences);
     free(sample->values);
-    free(sample->variances);
     free(sample->shares);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* part: of the process that is malloc's. What is the least of a time in malloc is so much less of the process. */
-static struct res_comparison comparison_of(const struct res_estimate *estimate, bool memory, bool of_malloc,
-                                           double part)
+/* part: of the process that is malloc's. What is the least of a time in malloc is so much less of the process. A verdict that the number of
+ * comparisons makes likely is none. */
+static int verdict_of(const struct sample *sample, double ratio, struct res_interval interval, double part,
+                      double p_corrected)
 {
-    const double own = of_malloc || !isfinite(part) ? 1 : fmin(part, 1);
-    return (struct res_comparison){
-        .ratio = estimate->value,
-        .interval = estimate->interval,
+    const double own = sample->of_malloc || !isfinite(part) ? 1 : fmin(part, 1);
+    const struct res_comparison comparison = {
+        .ratio = ratio,
+        .interval = interval,
         .rounds = RES_ROUNDS_FOR_VERDICT, /* those that have fewer have no interval */
-        .least = memory ? RES_MEMORY_WORTH : RES_TIME_LEAST * own,
-        .excluded = of_malloc ? RES_RESOLVE : RES_SAVING_WORTH};
-}
-
-/* A verdict that the number of comparisons makes likely is none. */
-static int verdict_of(const struct res_comparison *comparison, double p_corrected)
-{
-    const enum res_verdict verdict = res_judge(comparison);
-    const double most = 1 + comparison->excluded;
-    const bool is_narrow = comparison->interval.low >= 1 / most && comparison->interval.high <= most;
+        .least = sample->memory ? RES_MEMORY_WORTH : RES_TIME_LEAST * own,
+        .excluded = sample->of_malloc ? RES_RESOLVE : RES_SAVING_WORTH};
+    const enum res_verdict verdict = res_judge(&comparison);
+    const double most = 1 + comparison.excluded;
+    const bool is_narrow = interval.low >= 1 / most && interval.high <= most;
     if ((verdict == RES_LESS || verdict == RES_MORE) && !(p_corrected <= RES_P_VALUE_MOST))
         return is_narrow ? RES_SAME : RES_UNDECIDED;
     return verdict;
 }
 
-static struct res_logarithm logarithm_of(const struct res_fleet_difference *difference)
-{
-    return (struct res_logarithm){log(difference->ratio), difference->error, difference->freedom};
-}
-
-/* The p-values of every candidate and host, host_count for each candidate in the order of its sample: p of a ratio above the limit, or of whether it is 1 where
+/* Of every candidate and host, host_count for each candidate in the order of its sample: p of a ratio above the limit, or of whether it is 1 where
  * the limit is NAN, corrected for all of them. NAN where there is no interval. */
 static double *host_p_values(const struct res_fleet *fleet, const struct sample *samples, double limit)
 {
     const size_t all = fleet->candidate_count * fleet->host_count;
     double *p_values = res_calloc(all + 1, sizeof *p_values);
-    for (size_t i = 0; i < fleet->candidate_count; i++)
-        for (size_t k = 0; k < fleet->host_count; k++) {
-            const bool is_known = i > 0 && k < samples[i].count && isfinite(samples[i].variances[k]);
-            const struct res_logarithm own = is_known ? logarithm_of(samples[i].differences[k])
-                                                      : (struct res_logarithm){NAN, NAN, 0};
-            p_values[i * fleet->host_count + k] = !is_known      ? NAN
-                                                  : isnan(limit) ? res_logarithm_estimate(own).p_value
-                                                                 : res_logarithm_tails(own, limit).above;
+    for (size_t i = 0; i < all; i++)
+        p_values[i] = NAN;
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        for (size_t k = 0; k < samples[i].count; k++) {
+            const struct res_fleet_difference *difference = samples[i].differences[k];
+            const struct res_logarithm own = {samples[i].values[k], difference->error, difference->freedom};
+            if (isfinite(difference->error))
+                p_values[i * fleet->host_count + k] = isnan(limit) ? res_logarithm_estimate(own).p_value
+                                                                   : res_logarithm_tails(own, limit).above;
         }
     res_holm(p_values, all);
     return p_values;
 }
 
-static void judge_hosts(const struct sample *sample, const double *p_values, bool memory, bool of_malloc,
+static void judge_hosts(const struct sample *sample, const double *p_values,
                         struct res_fleet_change *ret_change)
 {
     uint64_t *const counts[] = {[RES_UNDECIDED] = &ret_change->undecided,
@@ -126,14 +125,11 @@ static void judge_hosts(const struct sample *sample, const double *p_values, boo
                                 [RES_LESS] = &ret_change->less,
                                 [RES_MORE] = &ret_change->more};
     for (size_t i = 0; i < sample->count; i++) {
-        struct res_fleet_difference *difference = sample->differences[i];
-        const struct res_estimate estimate = {.value = difference->ratio,
-                                              .interval = {difference->low, difference->high}};
+        struct res_fleet_difference *one = sample->differences[i];
         const struct res_fleet_host *host = sample->hosts[i];
-        const struct res_comparison comparison = comparison_of(
-            &estimate, memory, of_malloc, memory ? host->malloc_memory : host->malloc_time);
-        difference->verdict = verdict_of(&comparison, p_values[i]);
-        ++*counts[difference->verdict];
+        one->verdict = verdict_of(sample, one->ratio, (struct res_interval){one->low, one->high},
+                                  sample->memory ? host->malloc_memory : host->malloc_time, p_values[i]);
+        ++*counts[one->verdict];
     }
 }
 
@@ -154,94 +150,40 @@ static double fill_change(const struct sample *sample, struct res_fleet_change *
     return isfinite(estimate.interval.low) ? estimate.p_value : NAN;
 }
 
-static void judge_change(const struct res_fleet *fleet, const struct sample *sample, bool memory,
-                         struct res_fleet_change *change)
-{
-    const struct res_estimate estimate = {.value = change->ratio, .interval = {change->low, change->high}};
-    const bool of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC;
-    const struct res_comparison comparison = comparison_of(&estimate, memory, of_malloc, sample->part);
-    change->verdict = verdict_of(&comparison, change->p_corrected);
-}
-
 /* ---- losers ---------------------------------------------------------------------------------- */
 
-static struct res_fleet_named named_of(const struct res_fleet_host *host,
-                                       const struct res_fleet_difference *difference, double p_value)
+/* The worst first, those that are equal in the order of the hosts. */
+static int by_loss(const void *left, const void *right)
 {
-    return (struct res_fleet_named){.label = res_strdup(host->label),
-                                    .workload = res_strdup(host->workload),
-                                    .file_digest = res_strdup(host->file_digest),
-                                    .ratio = difference->ratio,
-                                    .low = difference->low,
-                                    .high = difference->high,
-                                    .p_value = p_value};
-}
-
-/* Hosts are ordered, and stay so where these are equal. */
-struct ranked {
-    size_t at;
-    double by;
-};
-
-static int by_rank(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-    return a->by > b->by ? -1 : a->by < b->by ? 1 : (a->at > b->at) - (a->at < b->at);
+    const struct res_fleet_named *one = left, *other = right;
+    return one->ratio > other->ratio ? -1
+           : one->ratio < other->ratio
+               ? 1
+               : res_key_compare(one->label, one->file_digest, other->label, other->file_digest);
 }
 
 static void fill_losers(const struct res_fleet *fleet, const struct sample *sample, const double *p_values,
                         struct res_fleet_candidate *ret_candidate)
 {
-    struct ranked *losers = res_calloc(sample->count + 1, sizeof *losers);
+    struct res_fleet_named *losers = res_calloc(sample->count + 1, sizeof *losers);
     size_t count = 0;
     for (size_t i = 0; i < sample->count; i++) {
+        const struct res_fleet_host *host = sample->hosts[i];
         const struct res_fleet_difference *difference = sample->differences[i];
         if (p_values[i] <= RES_FLEET_NAMED_FALSE)
-            losers[count++] = (struct ranked){i, difference->ratio};
+            losers[count++] = (struct res_fleet_named){.label = res_strdup(host->label),
+                                                       .workload = res_strdup(host->workload),
+                                                       .file_digest = res_strdup(host->file_digest),
+                                                       .ratio = difference->ratio,
+                                                       .low = difference->low,
+                                                       .high = difference->high,
+                                                       .p_value = p_values[i]};
         else if (!(difference->high <= 1 + fleet->loser_limit))
             ret_candidate->doubtful++;
     }
-    qsort(losers, count, sizeof *losers, by_rank);
-    ret_candidate->losers = res_calloc(count + 1, sizeof *ret_candidate->losers);
+    qsort(losers, count, sizeof *losers, by_loss);
+    ret_candidate->losers = losers;
     ret_candidate->loser_count = count;
-    for (size_t i = 0; i < count; i++)
-        ret_candidate->losers[i] = named_of(sample->hosts[losers[i].at], sample->differences[losers[i].at],
-                                            p_values[losers[i].at]);
-    free(losers);
-}
-
-/* ---- candidates beside the baseline ---------------------------------------------------------- */
-
-static void fill_changes(struct res_fleet *fleet, bool memory)
-{
-    const bool of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC;
-    struct sample *samples = res_calloc(fleet->candidate_count, sizeof *samples);
-    double *p_values = res_calloc(fleet->candidate_count, sizeof *p_values);
-    for (size_t i = 1; i < fleet->candidate_count; i++)
-        samples[i] = sample_of(fleet, i, memory);
-    double *differs = host_p_values(fleet, samples, NAN);
-    double *loses = memory ? NULL : host_p_values(fleet, samples, 1 + fleet->loser_limit);
-    p_values[0] = NAN;
-    for (size_t i = 1; i < fleet->candidate_count; i++) {
-        struct res_fleet_candidate *candidate = &fleet->candidates[i];
-        struct res_fleet_change *change = memory ? &candidate->peak : &candidate->time;
-        p_values[i] = fill_change(&samples[i], change);
-        judge_hosts(&samples[i], differs + i * fleet->host_count, memory, of_malloc, change);
-        if (loses != NULL)
-            fill_losers(fleet, &samples[i], loses + i * fleet->host_count, candidate);
-    }
-    res_holm(p_values, fleet->candidate_count);
-    for (size_t i = 1; i < fleet->candidate_count; i++) {
-        struct res_fleet_candidate *candidate = &fleet->candidates[i];
-        struct res_fleet_change *change = memory ? &candidate->peak : &candidate->time;
-        change->p_corrected = p_values[i];
-        judge_change(fleet, &samples[i], memory, change);
-        sample_release(&samples[i]);
-    }
-    free(loses);
-    free(differs);
-    free(p_values);
-    free(samples);
 }
 
 /* ---- totals ---------------------------------------------------------------------------------- */
@@ -273,27 +215,54 @@ static void fill_total(const struct sample *sample, size_t candidate, size_t off
     ret_total->ratio = 1 - saved / baseline;
 }
 
-static void fill_totals(const struct res_fleet *fleet, size_t candidate,
-                        struct res_fleet_candidate *ret_candidate)
+static void fill_totals(const struct sample *sample, size_t at, struct res_fleet_candidate *ret_candidate)
 {
-    struct sample time = sample_of(fleet, candidate, false), memory = sample_of(fleet, candidate, true);
-    fill_total(&time, candidate, offsetof(struct res_fleet_entry, cpu_ns), &ret_candidate->cpu);
-    fill_total(&memory, candidate, offsetof(struct res_fleet_entry, peak_bytes), &ret_candidate->peaks);
-    fill_total(&memory, candidate, offsetof(struct res_fleet_entry, mean_bytes), &ret_candidate->means);
-    for (size_t i = 0; i < memory.count; i++) /* NAN counts for nothing */
+    if (!sample->memory) {
+        fill_total(sample, at, offsetof(struct res_fleet_entry, cpu_ns), &ret_candidate->cpu);
+        return;
+    }
+    fill_total(sample, at, offsetof(struct res_fleet_entry, peak_bytes), &ret_candidate->peaks);
+    fill_total(sample, at, offsetof(struct res_fleet_entry, mean_bytes), &ret_candidate->means);
+    for (size_t i = 0; i < sample->count; i++) /* NAN counts for nothing */
         ret_candidate->largest_bytes = fmax(ret_candidate->largest_bytes,
-                                            memory.hosts[i]->entries[candidate].peak_bytes);
-    sample_release(&memory);
-    sample_release(&time);
+                                            sample->hosts[i]->entries[at].peak_bytes);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void fill_failed(const struct res_fleet *fleet, size_t candidate, struct res_texts *ret_failed)
+/* Of time or of memory. The baseline has totals alone. */
+static void fill_figures(struct res_fleet *fleet, bool memory)
 {
-    for (size_t i = 0; i < fleet->host_count; i++)
-        if (fleet->hosts[i].entries[candidate].failed != NULL)
-            res_texts_add(ret_failed, fleet->hosts[i].label);
+    struct sample *samples = res_calloc(fleet->candidate_count, sizeof *samples);
+    double *p_values = res_calloc(fleet->candidate_count, sizeof *p_values);
+    for (size_t i = 0; i < fleet->candidate_count; i++)
+        samples[i] = sample_of(fleet, i, memory);
+    double *differs = host_p_values(fleet, samples, NAN);
+    double *loses = memory ? NULL : host_p_values(fleet, samples, 1 + fleet->loser_limit);
+    p_values[0] = NAN;
+    for (size_t i = 1; i < fleet->candidate_count; i++) {
+        struct res_fleet_change *change = change_of(&fleet->candidates[i], memory);
+        p_values[i] = fill_change(&samples[i], change);
+        judge_hosts(&samples[i], differs + i * fleet->host_count, change);
+        if (loses != NULL)
+            fill_losers(fleet, &samples[i], loses + i * fleet->host_count, &fleet->candidates[i]);
+    }
+    res_holm(p_values, fleet->candidate_count);
+    for (size_t i = 0; i < fleet->candidate_count; i++) {
+        struct res_fleet_change *change = change_of(&fleet->candidates[i], memory);
+        fill_totals(&samples[i], i, &fleet->candidates[i]);
+        if (i > 0) {
+            change->p_corrected = p_values[i];
+            change->verdict = verdict_of(&samples[i], change->ratio,
+                                         (struct res_interval){change->low, change->high}, samples[i].part,
+                                         p_values[i]);
+        }
+        sample_release(&samples[i]);
+    }
+    free(loses);
+    free(differs);
+    free(p_values);
+    free(samples);
 }
 
 void res_fleet_candidates_fill(struct res_fleet *fleet)
@@ -304,10 +273,10 @@ void res_fleet_candidates_fill(struct res_fleet *fleet)
     fleet->workloads = fleet->host_count;
     fleet->n_eff = res_many_effective(shares, fleet->host_count);
     free(shares);
-    fill_changes(fleet, false);
-    fill_changes(fleet, true);
-    for (size_t i = 0; i < fleet->candidate_count; i++) {
-        fill_totals(fleet, i, &fleet->candidates[i]);
-        fill_failed(fleet, i, &fleet->candidates[i].failed);
-    }
+    fill_figures(fleet, false);
+    fill_figures(fleet, true);
+    for (size_t i = 0; i < fleet->candidate_count; i++)
+        for (size_t k = 0; k < fleet->host_count; k++)
+            if (fleet->hosts[k].entries[i].failed != NULL)
+                res_texts_add(&fleet->candidates[i].failed, fleet->hosts[k].label);
 }

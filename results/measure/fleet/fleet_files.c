@@ -261,9 +261,7 @@ static bool add_path(const char *path, struct res_texts *files, char **ret_probl
     if (count < 0)
         *ret_problem = res_printf("cannot read '%s': %s", path, strerror(errno));
     for (int i = 0; i < count; i++) {
-        char *file = res_path_join(path, names[i]->d_name);
-        res_texts_add(files, file);
-        free(file);
+        res_texts_take(files, res_path_join(path, names[i]->d_name));
         free(names[i]);
     }
     free(names);

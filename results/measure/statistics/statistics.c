@@ -236,6 +236,12 @@ struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm)
     };
 }
 
+struct res_logarithm res_logarithm_told(double ratio, struct res_interval interval, size_t freedom)
+{
+    const double width = log(interval.high / interval.low);
+    return (struct res_logarithm){log(ratio), width / 2 / res_student_quantile(freedom), (double)freedom};
+}
+
 struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limit)
 {
     if (!is_usable(logarithm) || !(limit >= 0))
@@ -271,28 +277,16 @@ double res_many_effective(const double *shares, size_t count)
     return fabs(effective - round(effective)) < 1e-9 ? round(effective) : effective;
 }
 
-static double freedom_of(const double *shares, size_t count)
-{
-    return res_many_effective(shares, count) - 1;
-}
-
-static double weighted(const double *values, const double *shares, size_t count)
-{
-    const double all = sum_of(shares, count);
-    double mean = 0;
-    for (size_t i = 0; i < count; i++)
-        mean += shares[i] / all * values[i];
-    return mean;
-}
-
 struct res_logarithm res_many_mean(const double *values, const double *shares, size_t count)
 {
     const double all = sum_of(shares, count), effective = res_many_effective(shares, count);
-    struct res_logarithm mean = {NAN, NAN, freedom_of(shares, count)};
+    struct res_logarithm mean = {NAN, NAN, effective - 1};
     double squares = 0;
     if (!(all > 0))
         return mean;
-    mean.value = weighted(values, shares, count);
+    mean.value = 0;
+    for (size_t i = 0; i < count; i++)
+        mean.value += shares[i] / all * values[i];
     for (size_t i = 0; i < count; i++)
         squares += pow(shares[i] / all * (values[i] - mean.value), 2);
     if (effective > 1)

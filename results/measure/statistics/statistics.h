@@ -37,6 +37,7 @@ struct res_estimate {
 struct res_logarithm {
     double value, error, freedom;
 };
+#define RES_NO_LOGARITHM ((struct res_logarithm){NAN, NAN, 0})
 
 /* One-sided p-values at a limit: how often chance alone would lead as far above it as the figure lies, were it not above; and as far below. 1 where
  * there is no test. */
@@ -139,6 +140,8 @@ struct res_logarithm res_logarithms_difference(struct res_logarithm one, struct 
 /* res_logarithm_estimate - the ratio with Student's interval; p_value is of whether it is 1. The interval is NAN where there is no error.
  * res_logarithm_tails - Student's one-sided p-values at a limit of the ratio, which is 0 or more; {1, 1} where there is no error. */
 struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm);
+/* res_logarithm_told - the logarithm back from a ratio with Student's interval, of so many degrees of freedom > 0. */
+struct res_logarithm res_logarithm_told(double ratio, struct res_interval interval, size_t freedom);
 struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limit);
 
 /* ---- statistics.c: what many workloads say together: means over them.

@@ -162,22 +162,11 @@ static void add(const struct side *side, double floor, double weight, size_t rou
     }
 }
 
-/* The rounds that the weights make, as many as equal ones would be. */
-static double effective(const double *weights, size_t rounds)
-{
-    double sum = 0, squares = 0;
-    for (size_t round = 0; round < rounds; round++) {
-        sum += weights[round];
-        squares += weights[round] * weights[round];
-    }
-    return squares > 0 ? fmax(sum * sum / squares, 2) : 2;
-}
-
 /* The standard error of a mean of what rounds say, by one part of them. */
 static double error_of(size_t part, const double *says, const double *weights, size_t rounds,
                        double *ret_freedom)
 {
-    const double few = effective(weights, rounds);
+    const double few = fmax(res_many_effective(weights, rounds), 2);
     /* As Yuen counts the rounds that are left: part * rounds of them, less one. */
     const double left = fmax((double)rounds - 1 / PARTS[part], 1);
     double squares = 0;
@@ -251,14 +240,13 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
 struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides)
 {
     const struct res_batches *const all[] = {sides->other, sides->base, sides->control};
-    struct res_logarithm none = {NAN, NAN, 0};
     size_t rounds = is_there(sides->other) ? sides->other->round_count : 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0] && rounds > 0; i++) {
         if (all[i] == NULL || (i == 2 && !is_there(all[i])))
             continue;
         if (!is_there(all[i]) || all[i]->batch_count != sides->other->batch_count)
-            return none;
+            return RES_NO_LOGARITHM;
         rounds = all[i]->round_count < rounds ? all[i]->round_count : rounds;
     }
-    return rounds > 0 ? logarithm_of(sides, rounds) : none;
+    return rounds > 0 ? logarithm_of(sides, rounds) : RES_NO_LOGARITHM;
 }
