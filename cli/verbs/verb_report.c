@@ -65,17 +65,13 @@ static int take_options(int argc, char **argv, struct settings *ret_settings,
 
 static char *show_fleet(const struct res_fleet *fleet, enum cli_format format, const struct res_style *style)
 {
-    if (format == CLI_FORMAT_MARKDOWN)
-        return res_fleet_markdown(fleet, style->details);
-    return format == CLI_FORMAT_TABLE ? res_fleet_text(fleet, style)
-                                      : cli_json_document(res_fleet_write(fleet));
+    return format == CLI_FORMAT_JSON ? cli_json_document(res_fleet_write(fleet))
+                                     : res_fleet_document(fleet, style);
 }
 
 static char *show(const struct res_result *result, enum cli_format format, const struct res_style *style)
 {
-    if (format == CLI_FORMAT_MARKDOWN)
-        return res_table_markdown(result);
-    if (format == CLI_FORMAT_TABLE)
+    if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
         return res_table_text(result, style);
     if (format == CLI_FORMAT_CSV)
         return res_table_csv(result);

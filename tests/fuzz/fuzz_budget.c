@@ -20,11 +20,8 @@ static void check_budget(const struct res_budget *budget, bool added, char *prob
         FUZZ_CHECK(isfinite(rule->limit) &&
                    (rule->relative && !of_losers ? rule->limit > 0 : rule->limit >= 0));
         FUZZ_CHECK(rule->metric < RES_METRIC_COUNT && strstr(rule->text, "<=") != NULL);
-        FUZZ_CHECK((rule->of_fleet != RES_FLEET_NONE
-                        ? res_budget_find_fleet(budget, rule->of_fleet, rule->relative, candidate)
-                        : res_budget_find(budget, rule->metric, rule->relative,
-                                          rule->workload != NULL ? rule->workload : "any", candidate)) !=
-                   NULL);
+        FUZZ_CHECK(res_budget_find(budget, rule, rule->workload != NULL ? rule->workload : "any",
+                                   candidate) != NULL);
     }
     free(problem);
 }

@@ -51,21 +51,23 @@ static void check_page(char *page)
 
 static void check_reports(const struct res_result *result)
 {
-    const struct res_style plain = {0}, full = {.utf8 = true, .details = true};
+    const struct res_style plain = {0}, full = {.utf8 = true, .details = true},
+                           markdown = {.form = RES_FORM_MARKDOWN};
     const struct res_html_source source = {"fuzz.json", result};
     check_shown(res_table_text(result, &plain), false);
     check_shown(res_table_text(result, &full), false);
-    check_shown(res_table_markdown(result), false);
+    check_shown(res_table_text(result, &markdown), false);
     check_shown(res_table_csv(result), false);
     check_page(res_html(&source, 1));
 }
 
 static void check_fleet(const struct res_fleet *fleet)
 {
-    const struct res_style plain = {0}, full = {.utf8 = true, .details = true};
-    check_shown(res_fleet_text(fleet, &plain), false);
-    check_shown(res_fleet_text(fleet, &full), false);
-    check_shown(res_fleet_markdown(fleet, true), false);
+    const struct res_style plain = {0}, full = {.utf8 = true, .details = true},
+                           markdown = {.form = RES_FORM_MARKDOWN, .details = true};
+    check_shown(res_fleet_document(fleet, &plain), false);
+    check_shown(res_fleet_document(fleet, &full), false);
+    check_shown(res_fleet_document(fleet, &markdown), false);
 }
 
 static void check_beside(struct res_beside *beside)

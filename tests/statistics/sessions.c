@@ -106,7 +106,8 @@ static void judge(const struct circumstances *around, double change, size_t roun
     draw(around, true, change, rounds, random, &trials[1]);
     (void)res_random_next(random); /* each pair draws its seed, as `mallab ab` does */
     struct res_session then = session_of(&trials[0]), now = session_of(&trials[1]);
-    const struct res_across across = res_across_sessions(&now, &then, RES_METRIC_TIME, LIMIT);
+    struct res_finding across = {.rule = {.metric = RES_METRIC_TIME, .limit = LIMIT}, .bridge_ratio = NAN};
+    res_across_sessions(&now, &then, &across);
     const char *why;
     outcomes->by_gate[res_judge_limit(&across.estimate, LIMIT, across.noise, across.tails, &why)]++;
     outcomes->above += across.tails.above <= RES_P_VALUE_MOST;

@@ -76,10 +76,19 @@ TEST(wrong_budgets_are_refused_with_their_column)
     check_refused("t\033[31m<=+3%", "unknown metric 't\\x1b[31m'");
 }
 
+static const char *text_of(const struct res_budget *budget, enum res_metric metric, bool relative,
+                           const char *workload, const char *candidate)
+{
+    const struct res_rule like = {.metric = metric, .relative = relative};
+    const struct res_rule *rule = res_budget_find(budget, &like, workload, candidate);
+    return rule != NULL ? rule->text : "none";
+}
+
 static const char *text_of_fleet(const struct res_budget *budget, enum res_fleet_metric metric, bool relative,
                                  const char *candidate)
 {
-    const struct res_rule *rule = res_budget_find_fleet(budget, metric, relative, candidate);
+    const struct res_rule like = {.of_fleet = metric, .relative = relative};
+    const struct res_rule *rule = res_budget_find(budget, &like, RES_FLEET_NAME, candidate);
     return rule != NULL ? rule->text : "none";
 }
 
@@ -102,9 +111,10 @@ TEST(rules_of_a_fleet)
     CHECK_STR(text_of_fleet(&budget, RES_FLEET_TIME, true, "slow"), "fleet:time<=+9%");
     CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, false, "slow"), "fleet:losers<=0");
     CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, true, "slow"), "fleet:losers<=2.5%");
-    CHECK_STR(res_budget_find(&budget, RES_METRIC_TIME, true, "any", "slow")->text, "time<=+3%");
-    CHECK(res_budget_find(&budget, RES_METRIC_RSS_PEAK, true, "any", "slow") == NULL);
-    CHECK(res_budget_find_fleet(&budget, RES_FLEET_LOSERS, true, "a")->limit == 0.025);
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "any", "slow"), "time<=+3%");
+    CHECK_STR(text_of(&budget, RES_METRIC_RSS_PEAK, true, "any", "slow"), "none");
+    const struct res_rule losers = {.of_fleet = RES_FLEET_LOSERS, .relative = true};
+    CHECK(res_budget_find(&budget, &losers, RES_FLEET_NAME, "a")->limit == 0.025);
     res_budget_release(&budget);
     CHECK(add_file(&budget, "fleet:time<=-2%\nfleet:losers<=0, fleet:losers<=2%\nfleet:a:peak<=+3%\n",
                    &problem));
@@ -123,13 +133,6 @@ TEST(rules_of_a_fleet)
     check_refused("fleet:@web.wl:time<=-2%", "stands no name");
     check_refused("@:time<=+3%", "stands no name");
     check_refused("a@:time<=+3%", "stands no name");
-}
-
-static const char *text_of(const struct res_budget *budget, enum res_metric metric, bool relative,
-                           const char *workload, const char *candidate)
-{
-    const struct res_rule *rule = res_budget_find(budget, metric, relative, workload, candidate);
-    return rule != NULL ? rule->text : "none";
 }
 
 TEST(the_nearest_rule_counts)

@@ -47,38 +47,23 @@ struct res_session {
     struct res_series harness;             /* time, nothing subtracted */
 };
 
-struct res_across {
-    struct res_estimate estimate; /* of the figure; NAN where there is none */
-    struct res_tails tails;       /* at the limit */
-    struct res_interval noise;    /* around 1 */
-    enum res_bridge bridge;
-    double bridge_ratio;    /* the bridge now over then, where one is taken out; NAN: none */
-    double plain_ratio;     /* own now over own then, nothing taken out; NAN: none */
-    const char *bridged_by; /* the allocator that is the bridge; NULL: none is. Borrowed from the result */
-    bool is_yardstick;
-    bool is_unchanged; /* the same bytes in both, which called the same: what it moved by is not its own */
-    bool moved;        /* noise is mostly what the machine moved by unevenly */
-    size_t rounds;     /* of the side that has fewer; 0: not measured */
-    size_t rounds_needed;
-};
+struct res_finding;
 
-/* res_across_sessions - now over then, tested at `limit`, a ratio >= 0. */
-struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
-                                      enum res_metric metric, double limit);
-
-/* Two results of one workload. Borrowed. */
+/* Two results, and a workload of both; of one result earlier and then are NULL. Borrowed. */
 struct res_partners {
+    const struct res_result *result, *earlier;
     const struct res_result_workload *now, *then;
-    const char *baseline, *baseline_then; /* of each result */
 };
+
+/* res_across_sessions - now over then, tested at the finding's limit, a ratio >= 0: fills what figures and bridge say.
+ * res_across_partners - likewise of the finding's candidate in both results, which are compared where the finding has no budget. */
+void res_across_sessions(const struct res_session *now, const struct res_session *then,
+                         struct res_finding *finding);
+void res_across_partners(const struct res_partners *partners, struct res_finding *finding);
 
 /* res_partners_yardstick - whether this candidate's metric is what the others' are held against. */
 bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
                             enum res_metric metric);
-
-/* res_across_partners - res_across_sessions of the candidate of this name in both. */
-struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
-                                      enum res_metric metric, double limit);
 
 /* res_control_noise - what the baseline and its control in the same experiment differ by, around 1. */
 struct res_interval res_control_noise(const struct res_result_workload *workload, const char *baseline,
@@ -138,12 +123,10 @@ bool res_budget_add_file(struct res_budget *budget, const char *text, size_t len
 /* res_rule_names - whether a rule is for a workload: for all, for one of this name, or of this name behind a host's label. */
 bool res_rule_names(const struct res_rule *rule, const char *workload);
 
-/* res_budget_find - the rule that counts for a candidate of a workload; NULL when there is none.
- * res_budget_find_fleet - likewise for a candidate of a fleet. */
-const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
+/* res_budget_find - the rule of the same kind as `like` (of a fleet or not, its metric, relative or absolute) that counts for a candidate of a
+ * workload, of a fleet RES_FLEET_NAME; NULL when there is none. */
+const struct res_rule *res_budget_find(const struct res_budget *budget, const struct res_rule *like,
                                        const char *workload, const char *candidate);
-const struct res_rule *res_budget_find_fleet(const struct res_budget *budget, enum res_fleet_metric metric,
-                                             bool relative, const char *candidate);
 
 /* res_rule_metric - its metric's name: "rss-peak"; of a fleet "time", "peak" or "losers". */
 const char *res_rule_metric(const struct res_rule *rule);
@@ -173,12 +156,15 @@ struct res_finding {
     struct res_tails tails;       /* of tests at the limit; 1 where there was none */
     double above_corrected;       /* tails.above for all findings together */
     double resolves;              /* the least change that would have been shown; NAN: none, and of a check */
-    uint64_t rounds;
-    enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
-    double bridge_ratio;    /* that shift; NAN: none was taken out */
-    const char *bridged_by; /* the allocator that it was read off; NULL: none */
-    bool machine_moved, is_yardstick, is_unchanged; /* as in struct res_across */
-    char *reason; /* in words, plain text; NULL: the figures are to give the outcome */
+    uint64_t rounds;              /* of the side that has fewer; 0: not measured */
+    uint64_t rounds_needed;       /* for a verdict */
+    enum res_bridge bridge;       /* against an earlier result: what the machine's shift was taken out by */
+    double bridge_ratio;          /* that shift, the bridge now over then; NAN: none was taken out */
+    const char *bridged_by;       /* the allocator that it was read off; NULL: none. The result's */
+    bool machine_moved;           /* noise is mostly what the machine moved by unevenly */
+    bool is_yardstick;
+    bool is_unchanged; /* the same bytes in both, which called the same: what it moved by is not its own */
+    char *reason;      /* in words, plain text; NULL: the figures are to give the outcome */
 };
 
 /* A setting of the experiment or a part of the machine that differs; values as JSON in one line. */
@@ -230,13 +216,13 @@ const char *res_outcome_name(enum res_outcome outcome);
 enum res_outcome res_judge_limit(const struct res_estimate *estimate, double limit, struct res_interval noise,
                                  struct res_tails tails, const char **ret_why);
 
-/* res_finding_add - behind the others; takes over its reason. */
+/* res_finding_begin - without figures.
+ * res_finding_add - behind the others; takes over its reason. */
+struct res_finding res_finding_begin(const struct res_rule *rule, const char *workload,
+                                     const char *candidate);
 void res_finding_add(struct res_beside *beside, const struct res_finding *finding);
 
-/* res_told_add - a line; takes over the words. */
-void res_told_add(struct res_beside *beside, char *words);
-
-/* res_beside_document - the document for people, in the form of the style: what changed since then, a table for each workload, what a check comes to.
+/* res_beside_document - for people, in the form of the style: what changed since then, a table for each workload, what a check comes to.
  * res_check_junit - XML that GitLab, Jenkins and others show as tests: one suite a workload, one case a finding. Over is a failure; inconclusive
  *     is skipped, or a failure or passes, as `doubt` says; the reason is always there.
  * Names may hold anything: every form escapes them. The same input, the same bytes; the caller's to free. */

@@ -155,13 +155,17 @@ static bool losers_take(struct res_span text, struct res_rule *rule)
                : text.length == 0 && rule->limit == floor(rule->limit) && rule->limit <= RES_RULE_LIMIT_MAX;
 }
 
-/* A text quoted for messages: short, and nothing in it that drives a terminal. */
-static char *quoted(struct res_span span)
+static char *plain_of(const char *begin, size_t length)
 {
-    char *copy = res_strndup(span.begin, span.length < 60 ? span.length : 60);
-    char *plain = res_text_plain(copy);
+    char *copy = res_strndup(begin, length), *plain = res_text_plain(copy);
     free(copy);
     return plain;
+}
+
+/* For messages: short, and nothing in it that drives a terminal. */
+static char *quoted(struct res_span span)
+{
+    return plain_of(span.begin, span.length < 60 ? span.length : 60);
 }
 
 /* ---- rules ---------------------------------------------------------------------------------- */
@@ -171,14 +175,27 @@ static bool same_name(const char *one, const char *other)
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
+static bool is_kind(const struct res_rule *one, const struct res_rule *other)
+{
+    return one->of_fleet == other->of_fleet && one->relative == other->relative &&
+           (one->of_fleet != RES_FLEET_NONE || one->metric == other->metric);
+}
+
+static void release_rule(struct res_rule *rule)
+{
+    free(rule->workload);
+    free(rule->candidate);
+    free(rule->text);
+    free(rule->place);
+}
+
 /* Takes over what is in the rule. */
 static bool add_rule(struct res_budget *budget, struct res_rule *rule, char **ret_problem)
 {
     *ret_problem = NULL;
     for (size_t i = 0; i < budget->rule_count && *ret_problem == NULL; i++) {
         const struct res_rule *known = &budget->rules[i];
-        if (known->of_fleet == rule->of_fleet && known->metric == rule->metric &&
-            known->relative == rule->relative && same_name(known->workload, rule->workload) &&
+        if (is_kind(known, rule) && same_name(known->workload, rule->workload) &&
             same_name(known->candidate, rule->candidate))
             *ret_problem = res_printf("%s: '%s' is limited twice for the same: '%s' stands at %s",
                                       rule->place, res_rule_metric(rule), known->text, known->place);
@@ -186,10 +203,7 @@ static bool add_rule(struct res_budget *budget, struct res_rule *rule, char **re
     if (*ret_problem == NULL && budget->rule_count >= RES_RULES_MAX)
         *ret_problem = res_printf("%s: more than %u rules", rule->place, RES_RULES_MAX);
     if (*ret_problem != NULL) {
-        free(rule->workload);
-        free(rule->candidate);
-        free(rule->text);
-        free(rule->place);
+        release_rule(rule);
         return false;
     }
     budget->rules = res_realloc(budget->rules, budget->rule_count + 1, sizeof *budget->rules);
@@ -199,12 +213,7 @@ static bool add_rule(struct res_budget *budget, struct res_rule *rule, char **re
 
 static char *copied_name(struct res_span span)
 {
-    if (span.begin == NULL)
-        return NULL;
-    char *copy = res_strndup(span.begin, span.length);
-    char *plain = res_text_plain(copy);
-    free(copy);
-    return plain;
+    return span.begin != NULL ? plain_of(span.begin, span.length) : NULL;
 }
 
 /* The part before a rule's limit, found. begin NULL: all. */
@@ -366,7 +375,7 @@ bool res_rule_names(const struct res_rule *rule, const char *workload)
            (slash != NULL && strcmp(rule->workload, slash + 1) == 0);
 }
 
-const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
+const struct res_rule *res_budget_find(const struct res_budget *budget, const struct res_rule *like,
                                        const char *workload, const char *candidate)
 {
     const struct res_rule *best = NULL;
@@ -374,8 +383,7 @@ const struct res_rule *res_budget_find(const struct res_budget *budget, enum res
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
         const int rank = (rule->candidate != NULL ? 2 : 0) + (rule->workload != NULL ? 1 : 0);
-        if (rule->of_fleet == RES_FLEET_NONE && rule->metric == metric && rule->relative == relative &&
-            rank > best_rank && res_rule_names(rule, workload) &&
+        if (is_kind(rule, like) && rank > best_rank && res_rule_names(rule, workload) &&
             (rule->candidate == NULL || strcmp(rule->candidate, candidate) == 0)) {
             best = rule;
             best_rank = rank;
@@ -384,27 +392,10 @@ const struct res_rule *res_budget_find(const struct res_budget *budget, enum res
     return best;
 }
 
-const struct res_rule *res_budget_find_fleet(const struct res_budget *budget, enum res_fleet_metric metric,
-                                             bool relative, const char *candidate)
-{
-    const struct res_rule *best = NULL;
-    for (size_t i = 0; i < budget->rule_count; i++) {
-        const struct res_rule *rule = &budget->rules[i];
-        if (rule->of_fleet == metric && rule->relative == relative &&
-            (rule->candidate == NULL ? best == NULL : strcmp(rule->candidate, candidate) == 0))
-            best = rule;
-    }
-    return best;
-}
-
 void res_budget_release(struct res_budget *budget)
 {
-    for (size_t i = 0; i < budget->rule_count; i++) {
-        free(budget->rules[i].workload);
-        free(budget->rules[i].candidate);
-        free(budget->rules[i].text);
-        free(budget->rules[i].place);
-    }
+    for (size_t i = 0; i < budget->rule_count; i++)
+        release_rule(&budget->rules[i]);
     free(budget->rules);
     *budget = (struct res_budget){0};
 }

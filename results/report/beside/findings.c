@@ -1,6 +1,7 @@
 /* findings.c - rules meet candidates, candidates meet themselves. */
 #include "results/report/beside/beside.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,71 +102,38 @@ enum res_outcome res_judge_limit(const struct res_estimate *estimate, double lim
 
 /* ---- one finding ---------------------------------------------------------------------------- */
 
-/* The sources of a finding in one workload. */
-struct scene {
-    const struct res_result *result, *earlier;                     /* earlier: NULL: there is none */
-    const struct res_result_workload *workload, *earlier_workload; /* likewise */
-    const struct res_result_entry *base;                           /* the baseline; NULL: there is none */
-};
-
-static struct res_partners partners_of(const struct scene *scene)
+static const struct res_result_entry *baseline_of(const struct res_partners *partners)
 {
-    return (struct res_partners){.now = scene->workload,
-                                 .then = scene->earlier_workload,
-                                 .baseline = scene->result->baseline,
-                                 .baseline_then = scene->earlier->baseline};
+    return res_result_entry_named(partners->now, partners->result->baseline);
 }
 
-/* Fills estimate, noise, tails and rounds of the finding; returns how many rounds it needs. */
-static size_t estimate_across(const struct res_partners *partners, struct res_finding *finding)
-{
-    const struct res_result_entry *then = res_result_entry_named(partners->then, finding->candidate);
-    const struct res_across across = res_across_partners(partners, finding->candidate, finding->rule.metric,
-                                                         finding->rule.limit);
-    finding->estimate = across.estimate;
-    finding->tails = across.tails;
-    finding->noise = across.noise;
-    finding->rounds = across.rounds;
-    finding->bridge = across.bridge;
-    finding->bridge_ratio = across.bridge_ratio;
-    finding->bridged_by = across.bridged_by;
-    finding->machine_moved = across.moved;
-    finding->is_unchanged = across.is_unchanged;
-    finding->is_yardstick = across.is_yardstick || (across.is_unchanged && across.bridged_by == NULL &&
-                                                    finding->rule.text == NULL && /* a comparison's */
-                                                    res_metric_unit(finding->rule.metric) == RES_UNIT_NS);
-    finding->then = res_metric_value(partners->then, then, finding->rule.metric);
-    return across.rounds_needed;
-}
-
-/* The same within one result. */
-static size_t estimate(const struct scene *scene, const struct res_result_entry *entry,
-                       struct res_finding *finding)
+/* As res_across_partners, within one result. */
+static void estimate(const struct res_partners *partners, const struct res_result_entry *entry,
+                     struct res_finding *finding)
 {
     const struct res_rule *rule = &finding->rule;
-    struct res_series own = res_series_of(scene->workload, entry, rule->metric);
+    struct res_series own = res_series_of(partners->now, entry, rule->metric);
     struct res_series other = {0};
-    const size_t needed = res_series_rounds_needed(&own);
     if (rule->relative)
-        other = res_series_of(scene->workload, scene->base, rule->metric);
+        other = res_series_of(partners->now, baseline_of(partners), rule->metric);
     const struct res_logarithm figure = res_series_logarithm(&own, rule->relative ? &other : NULL);
     finding->estimate = res_logarithm_estimate(figure);
     finding->tails = res_logarithm_tails(figure, rule->limit);
-    const struct res_interval of_time = scene->workload->control.figures.time.interval; /* as reported */
+    const struct res_interval of_time = partners->now->control.figures.time.interval; /* as reported */
     finding->noise = rule->metric == RES_METRIC_TIME && isfinite(of_time.low) && isfinite(of_time.high)
                          ? of_time
-                         : res_control_noise(scene->workload, scene->result->baseline, rule->metric);
+                         : res_control_noise(partners->now, partners->result->baseline, rule->metric);
+    finding->rounds_needed = res_series_rounds_needed(&own);
     finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
     res_series_release(&own);
     res_series_release(&other);
-    return needed;
 }
 
-static const struct res_result_entry *yardstick(const struct scene *scene,
+static const struct res_result_entry *yardstick(const struct res_partners *partners,
                                                 const struct res_result_entry *entry)
 {
-    return scene->earlier_workload != NULL ? res_result_entry_named(scene->earlier_workload, entry->name)
-                                           : scene->base;
+    return partners->then != NULL ? res_result_entry_named(partners->then, entry->name)
+                                  : baseline_of(partners);
 }
 
 /* Memory of a pass on the recorded clock that is known not to be the program's. */
@@ -174,19 +142,30 @@ static bool not_predicted(const struct res_result_entry *entry)
     return entry->memory_count > 0 && !entry->predicted;
 }
 
+struct res_finding res_finding_begin(const struct res_rule *rule, const char *workload, const char *candidate)
+{
+    return (struct res_finding){
+        .rule = *rule,
+        .metric = res_rule_metric(rule),
+        .unit = rule->of_fleet == RES_FLEET_LOSERS ? "workloads" : res_metric_unit_name(rule->metric),
+        .workload = workload,
+        .candidate = candidate,
+        .outcome = RES_INCONCLUSIVE,
+        .estimate = {NAN, {NAN, NAN}, 0},
+        .noise = {1, 1},
+        .tails = {1, 1},
+        .bridge_ratio = NAN,
+        .resolves = NAN,
+        .then = NAN,
+        .value = NAN};
+}
+
 static struct res_finding finding_of(const struct res_result_workload *workload,
                                      const struct res_result_entry *entry, const struct res_rule *rule)
 {
-    return (struct res_finding){.rule = *rule,
-                                .metric = res_metric_name(rule->metric),
-                                .unit = res_metric_unit_name(rule->metric),
-                                .workload = workload->name,
-                                .candidate = entry->name,
-                                .outcome = RES_INCONCLUSIVE,
-                                .bridge_ratio = NAN,
-                                .resolves = NAN,
-                                .then = NAN,
-                                .value = res_metric_value(workload, entry, rule->metric)};
+    struct res_finding finding = res_finding_begin(rule, workload->name, entry->name);
+    finding.value = res_metric_value(workload, entry, rule->metric);
+    return finding;
 }
 
 /* A time beside an earlier one, and no allocator is the same in both. */
@@ -196,25 +175,28 @@ static bool is_unbridged(const struct res_finding *finding)
 }
 
 /* Nothing but the allocator can have changed. */
-static bool is_same_place(const struct scene *scene)
+static bool is_same_place(const struct res_partners *partners)
 {
     static const char *const KEYS[] = {"cpu", "kernel", "libc", "transparent_huge_pages"};
-    const struct res_machine *now = &scene->result->machine, *then = &scene->earlier->machine;
+    const struct res_machine *now = &partners->result->machine, *then = &partners->earlier->machine;
     bool is_same = !res_builds_differ(&now->libc_build, &then->libc_build);
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
         is_same &= res_described_same(&RES_MACHINE, now, then, KEYS[i]);
     return is_same;
 }
 
-/* Finds without an outcome where the figures are to give it: reason stays NULL then. */
-static struct res_finding find(const struct scene *scene, const struct res_result_entry *entry,
+/* Without an outcome where the figures are to give it: reason stays NULL then. */
+static struct res_finding find(const struct res_partners *partners, const struct res_result_entry *entry,
                                const struct res_rule *rule)
 {
-    struct res_finding finding = finding_of(scene->workload, entry, rule);
-    const struct res_result_entry *other = yardstick(scene, entry);
-    const bool across = rule->relative && scene->earlier_workload != NULL;
-    const struct res_partners partners = across ? partners_of(scene) : (struct res_partners){0};
-    const size_t needed = across ? estimate_across(&partners, &finding) : estimate(scene, entry, &finding);
+    struct res_finding finding = finding_of(partners->now, entry, rule);
+    const struct res_result_entry *other = yardstick(partners, entry);
+    const bool across = rule->relative && partners->then != NULL;
+    if (across)
+        res_across_partners(partners, &finding);
+    else
+        estimate(partners, entry, &finding);
+    const uint64_t needed = finding.rounds_needed;
     if (entry->failed != NULL) {
         finding.outcome = RES_OVER;
         finding.reason = res_printf("the candidate failed: %s", entry->failed);
@@ -222,11 +204,13 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
         finding.reason = res_strdup("what it is compared with failed");
     } else if (finding.rounds < needed) {
         finding.reason = needed == RES_ROUNDS_OF_PASSES
-                             ? res_printf("%zu passes, a verdict takes %zu: run %s", finding.rounds, needed,
+                             ? res_printf("%" PRIu64 " passes, a verdict takes %" PRIu64 ": run %s",
+                                          finding.rounds, needed,
                                           res_metric_unit(rule->metric) == RES_UNIT_BYTES
                                               ? "'mallab ab -n 3' or more"
                                               : res_metric_remedy(rule->metric))
-                             : res_printf("%zu rounds, a verdict takes %zu: run 'mallab ab -n %zu' or more",
+                             : res_printf("%" PRIu64 " rounds, a verdict takes %" PRIu64
+                                          ": run 'mallab ab -n %" PRIu64 "' or more",
                                           finding.rounds, needed, needed);
     } else if (res_metric_unit(rule->metric) == RES_UNIT_BYTES && not_predicted(entry)) {
         finding.reason = res_strdup(
@@ -235,7 +219,7 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
         finding.reason = res_strdup("it is the same in both results, so what its time moved by "
                                     "is taken for the machine's; for a verdict on it measure with another "
                                     "baseline (-b)");
-    } else if (finding.is_unchanged && rule->limit >= 1 && is_same_place(scene)) {
+    } else if (finding.is_unchanged && rule->limit >= 1 && is_same_place(partners)) {
         finding.outcome = RES_WITHIN;
         finding.reason = res_strdup("the same bytes in both results: it moved by noise alone");
     } else if (across && is_unbridged(&finding)) {
@@ -338,21 +322,15 @@ static char *unmeasured_problem(const struct res_result *result, const struct re
     return NULL;
 }
 
-/* Times of others are held against it. */
-static bool is_yardstick(const struct scene *scene, const char *name, const struct res_rule *rule)
+static bool fits(const struct res_partners *partners, const char *name, const struct res_rule *rule)
 {
-    const struct res_partners partners = partners_of(scene);
-    return rule->relative && res_partners_yardstick(&partners, name, rule->metric);
-}
-
-static bool fits(const struct scene *scene, const char *name, const struct res_rule *rule)
-{
-    const bool is_alone = scene->workload->candidate_count == 1;
-    if (scene->earlier_workload != NULL)
-        return rule->candidate != NULL || (res_result_entry_named(scene->earlier_workload, name) != NULL &&
-                                           !is_yardstick(scene, name, rule));
-    return rule->candidate != NULL || strcmp(name, scene->result->baseline) != 0 ||
-           (is_alone && !rule->relative);
+    const bool is_alone = partners->now->candidate_count == 1;
+    if (rule->candidate != NULL)
+        return true;
+    if (partners->then != NULL) /* times of others are held against the yardstick's */
+        return res_result_entry_named(partners->then, name) != NULL &&
+               !(rule->relative && res_partners_yardstick(partners, name, rule->metric));
+    return strcmp(name, partners->result->baseline) != 0 || (is_alone && !rule->relative);
 }
 
 void res_finding_add(struct res_beside *beside, const struct res_finding *finding)
@@ -363,24 +341,18 @@ void res_finding_add(struct res_beside *beside, const struct res_finding *findin
     beside->findings[beside->finding_count++] = *finding;
 }
 
-void res_told_add(struct res_beside *beside, char *words)
-{
-    res_texts_add(&beside->told, words);
-    free(words);
-}
-
-static void check_workload(struct res_beside *check, const struct scene *scene,
+static void check_workload(struct res_beside *check, const struct res_partners *partners,
                            const struct res_budget *budget)
 {
-    for (size_t i = 0; i < scene->workload->candidate_count; i++) {
-        const struct res_result_entry *entry = &scene->workload->candidates[i];
+    for (size_t i = 0; i < partners->now->candidate_count; i++) {
+        const struct res_result_entry *entry = &partners->now->candidates[i];
         for (int which = 0; which < 2 * RES_METRIC_COUNT && check->finding_count < RES_FINDINGS_MAX;
              which++) {
-            const struct res_rule *rule = res_budget_find(budget, (enum res_metric)(which / 2),
-                                                          which % 2 == 0, scene->workload->name, entry->name);
-            if (rule == NULL || !fits(scene, entry->name, rule))
+            const struct res_rule like = {.metric = (enum res_metric)(which / 2), .relative = which % 2 == 0};
+            const struct res_rule *rule = res_budget_find(budget, &like, partners->now->name, entry->name);
+            if (rule == NULL || !fits(partners, entry->name, rule))
                 continue;
-            const struct res_finding finding = find(scene, entry, rule);
+            const struct res_finding finding = find(partners, entry, rule);
             res_finding_add(check, &finding);
         }
     }
@@ -456,14 +428,12 @@ static char *unused_problem(const struct res_result *result, const struct res_be
 }
 
 /* A workload beside its partner, or alone. */
-static struct scene scene_of(const struct res_result *result, const struct res_result *earlier, size_t at)
+static struct res_partners partners_of(const struct res_result *result, const struct res_result *earlier,
+                                       size_t at)
 {
-    const struct res_result_workload *workload = &result->workloads[at];
-    return (struct scene){.result = result,
-                          .earlier = earlier,
-                          .workload = workload,
-                          .earlier_workload = earlier != NULL ? res_partner(earlier, result, workload) : NULL,
-                          .base = res_result_entry_named(workload, result->baseline)};
+    const struct res_result_workload *now = &result->workloads[at];
+    return (struct res_partners){result, earlier, now,
+                                 earlier != NULL ? res_partner(earlier, result, now) : NULL};
 }
 
 /* Gives the document, or drops it. */
@@ -492,9 +462,9 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
     if (problem == NULL)
         problem = unmeasured_problem(result, earlier, budget);
     for (size_t i = 0; i < result->workload_count && problem == NULL; i++) {
-        const struct scene scene = scene_of(result, earlier, i);
-        if (earlier == NULL || scene.earlier_workload != NULL)
-            check_workload(&check, &scene, budget);
+        const struct res_partners partners = partners_of(result, earlier, i);
+        if (earlier == NULL || partners.then != NULL)
+            check_workload(&check, &partners, budget);
     }
     if (problem == NULL && result->fleet != NULL)
         res_fleet_check(&check, result->fleet, budget);
@@ -512,15 +482,16 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
 
 /* ---- then and now ---------------------------------------------------------------------------- */
 
-/* Judges a change as a check does at a limit of 1, on both sides of it. Bytes have to be worth a difference. */
-static void judge_change(struct res_finding *finding, size_t needed)
+/* As a check judges at a limit of 1, on both sides of it. Bytes have to be worth a difference. */
+static void judge_change(struct res_finding *finding)
 {
     const struct res_estimate *ratio = &finding->estimate;
     const enum res_unit unit = res_metric_unit(finding->rule.metric);
     const double worth = unit == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
     const double chance = fmin(finding->tails.above, finding->tails.below);
     enum res_verdict verdict = ratio->value < 1 ? RES_LESS : RES_MORE;
-    if (finding->rounds < needed || !isfinite(ratio->value) || is_unbridged(finding) || finding->is_yardstick)
+    if (finding->rounds < finding->rounds_needed || !isfinite(ratio->value) || is_unbridged(finding) ||
+        finding->is_yardstick)
         verdict = RES_UNDECIDED;
     else if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
              (ratio->value >= finding->noise.low && ratio->value <= finding->noise.high) ||
@@ -537,31 +508,30 @@ struct res_finding res_compare_figure(const struct res_partners *partners,
 {
     const struct res_rule rule = {.metric = metric, .relative = true, .limit = 1};
     struct res_finding finding = finding_of(partners->now, entry, &rule);
-    const size_t needed = estimate_across(partners, &finding);
-    if (finding.rounds < RES_ROUNDS_FOR_INTERVAL && needed == RES_ROUNDS_FOR_VERDICT)
+    res_across_partners(partners, &finding);
+    if (finding.rounds < RES_ROUNDS_FOR_INTERVAL && finding.rounds_needed == RES_ROUNDS_FOR_VERDICT)
         finding.estimate.interval = (struct res_interval){NAN, NAN};
-    judge_change(&finding, needed);
+    judge_change(&finding);
     return finding;
 }
 
-static void compare_candidate(struct res_beside *beside, const struct scene *scene,
+static void compare_candidate(struct res_beside *beside, const struct res_partners *partners,
                               const struct res_result_entry *now, const struct res_result_entry *then)
 {
-    const struct res_partners partners = partners_of(scene);
+    const char *workload = partners->now->name;
     for (int metric = 0; metric < RES_METRIC_COUNT && beside->finding_count < RES_FINDINGS_MAX; metric++) {
-        const struct res_finding finding = res_compare_figure(&partners, now, (enum res_metric)metric);
+        const struct res_finding finding = res_compare_figure(partners, now, (enum res_metric)metric);
         if (isfinite(finding.value) || isfinite(finding.then))
             res_finding_add(beside, &finding);
     }
     if (!res_described_same(&RES_RESULT_ENTRY, then, now, "environment"))
-        res_told_add(beside, res_printf("%s: %s: its settings (environment) differ", scene->workload->name,
-                                        now->name));
+        res_texts_take(&beside->told,
+                       res_printf("%s: %s: its settings (environment) differ", workload, now->name));
     if (then->failed != NULL)
-        res_told_add(beside,
-                     res_printf("%s: %s: failed then: %s", scene->workload->name, now->name, then->failed));
+        res_texts_take(&beside->told,
+                       res_printf("%s: %s: failed then: %s", workload, now->name, then->failed));
     if (now->failed != NULL)
-        res_told_add(beside,
-                     res_printf("%s: %s: failed now: %s", scene->workload->name, now->name, now->failed));
+        res_texts_take(&beside->told, res_printf("%s: %s: failed now: %s", workload, now->name, now->failed));
 }
 
 static void tell_alone(struct res_beside *beside, const struct res_result_workload *one,
@@ -569,19 +539,20 @@ static void tell_alone(struct res_beside *beside, const struct res_result_worklo
 {
     for (size_t i = 0; i < one->candidate_count; i++)
         if (res_result_entry_named(other, one->candidates[i].name) == NULL)
-            res_told_add(beside, res_printf("%s: only %s: %s", one->name, when, one->candidates[i].name));
+            res_texts_take(&beside->told,
+                           res_printf("%s: only %s: %s", one->name, when, one->candidates[i].name));
 }
 
-static void compare_workload(struct res_beside *beside, const struct scene *scene)
+static void compare_workload(struct res_beside *beside, const struct res_partners *partners)
 {
-    const struct res_result_workload *now = scene->workload, *then = scene->earlier_workload;
+    const struct res_result_workload *now = partners->now, *then = partners->then;
     if (now->digest == NULL || then->digest == NULL || strcmp(now->digest, then->digest) != 0)
-        res_told_add(beside,
-                     res_printf("%s: these are DIFFERENT workloads: the change is also theirs", now->name));
+        res_texts_take(&beside->told,
+                       res_printf("%s: these are DIFFERENT workloads: the change is also theirs", now->name));
     for (size_t i = 0; i < now->candidate_count; i++) {
         const struct res_result_entry *entry = res_result_entry_named(then, now->candidates[i].name);
         if (entry != NULL)
-            compare_candidate(beside, scene, &now->candidates[i], entry);
+            compare_candidate(beside, partners, &now->candidates[i], entry);
     }
     tell_alone(beside, then, now, "then");
     tell_alone(beside, now, then, "now");
@@ -607,9 +578,9 @@ bool res_compare_run(const struct res_result *earlier, const struct res_result *
     comparison.changed_libraries = res_changed_libraries(earlier, result);
     res_differences_add(&comparison, earlier, result);
     for (size_t i = 0; i < result->workload_count; i++) {
-        const struct scene scene = scene_of(result, earlier, i);
-        if (scene.earlier_workload != NULL)
-            compare_workload(&comparison, &scene);
+        const struct res_partners partners = partners_of(result, earlier, i);
+        if (partners.then != NULL)
+            compare_workload(&comparison, &partners);
     }
     res_lone_add(&comparison, earlier, result);
     return give(&comparison, NULL, ret_comparison, ret_problem);

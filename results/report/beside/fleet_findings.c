@@ -44,6 +44,8 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
     const double proven = (double)candidate->loser_count, doubtful = (double)candidate->doubtful;
     struct res_texts labels = labels_of(candidate->losers, candidate->loser_count);
     char *names = names_of(&labels);
+    finding->value = proven;
+    finding->estimate.value = doubtful;
     if (proven > most) {
         finding->outcome = RES_OVER;
         finding->reason = res_printf("slower by more than %s: %s", RES_SHARE(fleet->loser_limit), names);
@@ -60,14 +62,6 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
     res_texts_release(&labels);
 }
 
-/* A fleet has the interval. */
-static struct res_logarithm logarithm_of(const struct res_estimate *estimate, size_t freedom)
-{
-    const double width = log(estimate->interval.high / estimate->interval.low);
-    return (struct res_logarithm){log(estimate->value), width / 2 / res_student_quantile(freedom),
-                                  (double)freedom};
-}
-
 static void judge_change(const struct res_fleet_candidate *candidate, struct res_finding *finding)
 {
     const struct res_fleet_change *change = finding->rule.of_fleet == RES_FLEET_TIME ? &candidate->time
@@ -80,8 +74,9 @@ static void judge_change(const struct res_fleet_candidate *candidate, struct res
                                      ", by their shares as good as %.1f, a verdict takes %.0f",
                                      finding->rounds, n_eff, RES_FLEET_LEAST_EFFECTIVE);
     else
-        finding->tails = res_logarithm_tails(logarithm_of(&finding->estimate, freedom_of(n_eff)),
-                                             finding->rule.limit);
+        finding->tails = res_logarithm_tails(
+            res_logarithm_told(change->ratio, finding->estimate.interval, freedom_of(n_eff)),
+            finding->rule.limit);
 }
 
 /* A figure that is within may not be so with the results that are not there. */
@@ -97,37 +92,12 @@ static void doubt_what_is_missing(const struct res_fleet *fleet, struct res_find
     finding->reason = res_printf("within so far, but %zu of the results are missing or left out", absent);
 }
 
-/* Begins a finding without figures. */
-static struct res_finding begin_finding(const struct res_fleet *fleet, size_t candidate,
-                                        const struct res_rule *rule)
-{
-    const struct res_fleet_candidate *own = &fleet->candidates[candidate];
-    return (struct res_finding){
-        .rule = *rule,
-        .metric = res_rule_metric(rule),
-        .unit = rule->of_fleet == RES_FLEET_LOSERS ? "workloads" : res_metric_unit_name(rule->metric),
-        .workload = RES_FLEET_NAME,
-        .candidate = own->name,
-        .outcome = RES_INCONCLUSIVE,
-        .bridge_ratio = NAN,
-        .resolves = NAN,
-        .then = NAN,
-        .value = NAN,
-        .rounds = fleet->workloads,
-        .noise = {1, 1},
-        .tails = {1, 1},
-        .estimate = {NAN, {NAN, NAN}, 0}};
-}
-
 static struct res_finding fleet_finding(const struct res_fleet *fleet, size_t candidate,
                                         const struct res_rule *rule)
 {
     const struct res_fleet_candidate *own = &fleet->candidates[candidate];
-    struct res_finding finding = begin_finding(fleet, candidate, rule);
-    if (rule->of_fleet == RES_FLEET_LOSERS) {
-        finding.value = (double)own->loser_count;
-        finding.estimate.value = (double)own->doubtful;
-    }
+    struct res_finding finding = res_finding_begin(rule, RES_FLEET_NAME, own->name);
+    finding.rounds = fleet->workloads;
     if (rule->of_fleet == RES_FLEET_LOSERS)
         judge_losers(fleet, own, &finding);
     else
@@ -149,8 +119,10 @@ void res_fleet_check(struct res_beside *check, const struct res_fleet *fleet, co
 {
     for (size_t i = 0; i < fleet->candidate_count; i++) {
         for (int which = 2 * RES_FLEET_TIME; which < 2 * (RES_FLEET_LOSERS + 1); which++) {
-            const struct res_rule *rule = res_budget_find_fleet(budget, (enum res_fleet_metric)(which / 2),
-                                                                which % 2 == 0, fleet->candidates[i].name);
+            const struct res_rule like = {.of_fleet = (enum res_fleet_metric)(which / 2),
+                                          .relative = which % 2 == 0};
+            const struct res_rule *rule = res_budget_find(budget, &like, RES_FLEET_NAME,
+                                                          fleet->candidates[i].name);
             if (rule == NULL || (i == 0 && rule->candidate == NULL))
                 continue;
             const struct res_finding finding = fleet_finding(fleet, i, rule);

@@ -150,17 +150,6 @@ void res_differences_add(struct res_beside *beside, const struct res_result *ear
 
 /* ---- libraries ------------------------------------------------------------------------------ */
 
-/* Takes the words; none, and what was told of another workload, are dropped. */
-static void add_once(struct res_texts *lines, char *words)
-{
-    bool told = words == NULL;
-    for (size_t i = 0; i < lines->count && !told; i++)
-        told = strcmp(lines->items[i], words) == 0;
-    if (!told)
-        res_texts_add(lines, words);
-    free(words);
-}
-
 char *res_library_change(const struct res_result_entry *then, const struct res_result_entry *now)
 {
     const char *old = then->version != NULL ? then->version : "-";
@@ -184,13 +173,14 @@ struct res_texts res_changed_libraries(const struct res_result *earlier, const s
             const struct res_result_entry *then = res_result_entry_named(partner, now->name);
             if (then == NULL)
                 continue;
-            add_once(&lines, res_library_change(then, now));
+            res_texts_take_once(&lines, res_library_change(then, now));
             unknown |= then->build.digest == NULL && now->build.digest != NULL;
         }
     }
     if (machine->libc != NULL && same_text(before->libc, machine->libc))
-        add_once(&lines, res_build_change("libc.so.6", machine->libc + strcspn(machine->libc, "0123456789"),
-                                          &before->libc_build, &machine->libc_build));
+        res_texts_take_once(&lines, res_build_change("libc.so.6",
+                                                     machine->libc + strcspn(machine->libc, "0123456789"),
+                                                     &before->libc_build, &machine->libc_build));
     if (unknown)
         res_texts_add(&lines, "which builds of the libraries the earlier result measured is not known");
     return lines;
@@ -203,17 +193,15 @@ void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
 {
     for (size_t i = 0; i < earlier->workload_count; i++)
         if (res_partner(result, earlier, &earlier->workloads[i]) == NULL)
-            res_told_add(beside, res_printf("workload only then: %s", earlier->workloads[i].name));
+            res_texts_take(&beside->told, res_printf("workload only then: %s", earlier->workloads[i].name));
     for (size_t i = 0; i < result->workload_count; i++)
         if (res_partner(earlier, result, &result->workloads[i]) == NULL)
-            res_told_add(beside, res_printf("workload only now: %s", result->workloads[i].name));
+            res_texts_take(&beside->told, res_printf("workload only now: %s", result->workloads[i].name));
 }
 
 /* ---- ratios of two sessions, and what bridges them ---- */
 
 const char *const RES_BRIDGE_WORDS[] = {"none", "baseline", NULL};
-
-static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
 
 static double median_of(const struct res_series *series)
 {
@@ -234,7 +222,7 @@ static struct res_logarithm over_harness(const struct res_series *own, const str
     struct res_logarithm logarithm = res_steady_logarithm(&sides);
     const double times = exp(logarithm.value);
     if (!(times > 1))
-        return NO_LOGARITHM;
+        return RES_NO_LOGARITHM;
     logarithm.value = log(times - 1);
     logarithm.error *= times / (times - 1);
     return logarithm;
@@ -242,53 +230,33 @@ static struct res_logarithm over_harness(const struct res_series *own, const str
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-struct scene {
-    const struct res_session *now, *then;
-    enum res_metric metric;
-    double limit;
-};
-
-static void set_from_logarithms(const struct scene *scene, struct res_logarithm now,
-                                struct res_logarithm then, struct res_across *across)
+static void set(struct res_logarithm difference, size_t rounds, struct res_finding *finding)
 {
-    const struct res_logarithm difference = res_logarithms_difference(now, then);
-    across->estimate = res_logarithm_estimate(difference);
-    across->tails = res_logarithm_tails(difference, scene->limit);
+    finding->estimate = res_logarithm_estimate(difference);
+    finding->tails = res_logarithm_tails(difference, finding->rule.limit);
+    finding->rounds = rounds;
 }
 
-static size_t fewer(const struct res_series *one, const struct res_series *other)
+static size_t fewer(size_t one, size_t other)
 {
-    return one->count < other->count ? one->count : other->count;
-}
-
-static void set_from_series(const struct scene *scene, const struct res_series *now,
-                            const struct res_series *then, struct res_across *across)
-{
-    const struct res_logarithm difference = res_series_across(now, then);
-    across->estimate = res_logarithm_estimate(difference);
-    across->tails = res_logarithm_tails(difference, scene->limit);
-    across->rounds = fewer(now, then);
+    return one < other ? one : other;
 }
 
 static size_t rounds_of(const struct res_session *session)
 {
-    return fewer(&session->own, &session->baseline);
+    return fewer(session->own.count, session->baseline.count);
 }
 
-static void set_over_baseline(const struct scene *scene, struct res_across *across)
+static void set_over_baseline(const struct res_session *now, const struct res_session *then,
+                              struct res_finding *finding)
 {
-    set_from_logarithms(scene, over_baseline(scene->now), over_baseline(scene->then), across);
-    across->rounds = rounds_of(scene->now) < rounds_of(scene->then) ? rounds_of(scene->now)
-                                                                    : rounds_of(scene->then);
-    across->bridge = RES_BRIDGE_BASELINE;
-    across->bridge_ratio = across->plain_ratio / across->estimate.value;
-}
-
-static double plain_ratio(const struct scene *scene)
-{
-    const struct res_series *now = &scene->now->own, *then = &scene->then->own;
-    return scene->metric == RES_METRIC_TIME ? now->ns_per_op / then->ns_per_op
-                                            : res_ratio_of(median_of(now), median_of(then));
+    const bool is_time = finding->rule.metric == RES_METRIC_TIME;
+    const double plain = is_time ? now->own.ns_per_op / then->own.ns_per_op
+                                 : res_ratio_of(median_of(&now->own), median_of(&then->own));
+    set(res_logarithms_difference(over_baseline(now), over_baseline(then)),
+        fewer(rounds_of(now), rounds_of(then)), finding);
+    finding->bridge = RES_BRIDGE_BASELINE;
+    finding->bridge_ratio = plain / finding->estimate.value;
 }
 
 /* ---- noise ---------------------------------------------------------------------------------- */
@@ -300,9 +268,9 @@ static struct res_logarithm controlled(const struct res_session *session)
 
 /* Both controls' truth is 1, so they have a degree of freedom each; what their rounds scatter by is in the figure's own error already. A
  * ratio of two sessions has four entries in it as both have together. */
-static struct res_interval noise_of_times(const struct scene *scene)
+static struct res_interval noise_of_times(const struct res_session *now, const struct res_session *then)
 {
-    const struct res_logarithm both[] = {controlled(scene->now), controlled(scene->then)};
+    const struct res_logarithm both[] = {controlled(now), controlled(then)};
     double squares = 0;
     size_t freedom = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -317,35 +285,21 @@ static struct res_interval noise_of_times(const struct scene *scene)
     return (struct res_interval){exp(-reach), exp(reach)};
 }
 
-static struct res_interval around_one(double ratio)
-{
-    return (struct res_interval){fmin(ratio, 1 / ratio), fmax(ratio, 1 / ratio)};
-}
-
 /* The bound that is nearer to 1 of what baseline and harness moved apart by; 1 where the interval holds it. */
-static double unevenness(const struct scene *scene)
+static double unevenness(const struct res_session *now, const struct res_session *then)
 {
-    const struct res_logarithm now = over_harness(&scene->now->baseline, &scene->now->harness);
-    const struct res_logarithm then = over_harness(&scene->then->baseline, &scene->then->harness);
-    if (!isfinite(now.value) || !isfinite(then.value))
+    const struct res_logarithm one = over_harness(&now->baseline, &now->harness);
+    const struct res_logarithm other = over_harness(&then->baseline, &then->harness);
+    if (!isfinite(one.value) || !isfinite(other.value))
         return 1;
-    const struct res_interval apart = res_logarithm_estimate(res_logarithms_difference(now, then)).interval;
+    const struct res_interval apart = res_logarithm_estimate(res_logarithms_difference(one, other)).interval;
     return apart.low > 1 ? apart.low : apart.high < 1 ? apart.high : 1;
 }
 
-static void add_noise(struct res_across *across, double ratio)
+static struct res_interval noise_of_counts(const struct res_session *now, const struct res_session *then)
 {
-    const struct res_interval more = around_one(ratio);
-    if (more.high <= across->noise.high)
-        return;
-    across->noise = more;
-    across->moved = true;
-}
-
-static struct res_interval noise_of_counts(const struct scene *scene)
-{
-    const struct res_logarithm all[] = {controlled(scene->now), controlled(scene->then),
-                                        res_series_across(&scene->now->baseline, &scene->then->baseline)};
+    const struct res_logarithm all[] = {controlled(now), controlled(then),
+                                        res_series_across(&now->baseline, &then->baseline)};
     struct res_interval widest = {1, 1};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct res_interval interval = res_logarithm_estimate(all[i]).interval;
@@ -355,28 +309,21 @@ static struct res_interval noise_of_counts(const struct scene *scene)
     return widest;
 }
 
-struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
-                                      enum res_metric metric, double limit)
+void res_across_sessions(const struct res_session *now, const struct res_session *then,
+                         struct res_finding *finding)
 {
-    const struct scene scene = {now, then, metric, limit};
-    struct res_across across = {
-        .bridge_ratio = NAN,
-        .rounds_needed = res_series_rounds_needed(then->own.of_passes ? &now->own : &then->own),
-        .plain_ratio = plain_ratio(&scene),
-    };
-    if (res_metric_unit(metric) != RES_UNIT_NS) {
-        set_from_series(&scene, &now->own, &then->own, &across);
-        across.noise = noise_of_counts(&scene);
-        return across;
+    const bool is_time = res_metric_unit(finding->rule.metric) == RES_UNIT_NS;
+    finding->rounds_needed = res_series_rounds_needed(then->own.of_passes ? &now->own : &then->own);
+    finding->noise = is_time ? noise_of_times(now, then) : noise_of_counts(now, then);
+    if (!is_time || now->baseline.count == 0 || then->baseline.count == 0) {
+        set(res_series_across(&now->own, &then->own), fewer(now->own.count, then->own.count), finding);
+        return;
     }
-    across.noise = noise_of_times(&scene);
-    if (now->baseline.count > 0 && then->baseline.count > 0) {
-        set_over_baseline(&scene, &across);
-        add_noise(&across, unevenness(&scene));
-    } else {
-        set_from_series(&scene, &now->own, &then->own, &across);
-    }
-    return across;
+    set_over_baseline(now, then, finding);
+    const double apart = unevenness(now, then), more = fmax(apart, 1 / apart);
+    finding->machine_moved = more > finding->noise.high;
+    if (finding->machine_moved)
+        finding->noise = (struct res_interval){1 / more, more};
 }
 
 /* ---- two results ----------------------------------------------------------------------------- */
@@ -397,8 +344,8 @@ static bool is_same(const struct res_partners *partners, const char *name)
 /* The allocator that bridges times: the baseline where it is the same in both, else the first that is. NULL: none. */
 static const char *bridge_of(const struct res_partners *partners)
 {
-    if (is_same(partners, partners->baseline))
-        return partners->baseline;
+    if (is_same(partners, partners->result->baseline))
+        return partners->result->baseline;
     for (size_t i = 0; i < partners->now->candidate_count; i++)
         if (is_same(partners, partners->now->candidates[i].name))
             return partners->now->candidates[i].name;
@@ -447,24 +394,28 @@ static void session_release(struct res_session *session)
     res_series_release(&session->harness);
 }
 
-struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
-                                      enum res_metric metric, double limit)
+void res_across_partners(const struct res_partners *partners, struct res_finding *finding)
 {
-    const char *found = bridge_of(partners);
-    const bool is_bridge = found != NULL && strcmp(candidate, found) == 0;
-    const char *bridge = is_bridge ? NULL : found;
-    struct res_session now = session_of(partners->now, candidate, bridge, partners->baseline, metric);
-    struct res_session then = session_of(partners->then, candidate, bridge, partners->baseline_then, metric);
-    struct res_across across = res_across_sessions(&now, &then, metric, limit);
-    across.bridged_by = across.bridge == RES_BRIDGE_BASELINE ? bridge : NULL;
-    across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
-    across.is_unchanged = is_same(partners, candidate) &&
-                          same_text(partners->now->digest, partners->then->digest) &&
-                          same_text(res_result_entry_named(partners->now, candidate)->build.digest,
-                                    res_result_entry_named(partners->then, candidate)->build.digest);
+    const char *candidate = finding->candidate, *found = bridge_of(partners);
+    const enum res_metric metric = finding->rule.metric;
+    const struct res_result_entry *entry = res_result_entry_named(partners->now, candidate);
+    const struct res_result_entry *entry_then = res_result_entry_named(partners->then, candidate);
+    const char *bridge = found != NULL && strcmp(candidate, found) == 0 ? NULL : found;
+    struct res_session now = session_of(partners->now, candidate, bridge, partners->result->baseline, metric);
+    struct res_session then = session_of(partners->then, candidate, bridge, partners->earlier->baseline,
+                                         metric);
+    res_across_sessions(&now, &then, finding);
+    finding->then = res_metric_value(partners->then, entry_then, metric);
+    finding->bridged_by = finding->bridge == RES_BRIDGE_BASELINE ? bridge : NULL;
+    finding->is_unchanged = is_same(partners, candidate) &&
+                            same_text(partners->now->digest, partners->then->digest) &&
+                            same_text(entry->build.digest, entry_then->build.digest);
+    finding->is_yardstick = res_partners_yardstick(partners, candidate, metric) ||
+                            (finding->is_unchanged && finding->bridged_by == NULL &&
+                             finding->rule.text == NULL && /* a comparison's */
+                             res_metric_unit(metric) == RES_UNIT_NS);
     session_release(&now);
     session_release(&then);
-    return across;
 }
 
 struct res_interval res_control_noise(const struct res_result_workload *workload, const char *baseline,

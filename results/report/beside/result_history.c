@@ -167,12 +167,6 @@ void res_history_leave_out(struct res_history *history, const char *file, const 
 
 /* ---- one candidate -------------------------------------------------------------------------- */
 
-static void add_once(struct res_texts *texts, const char *word)
-{
-    if (texts->count == 0 || strcmp(texts->items[texts->count - 1], word) != 0)
-        res_texts_add(texts, word);
-}
-
 /* One thread of a workload that has one is what it always was. */
 static bool is_one_thread(const struct res_history_source *source)
 {
@@ -211,21 +205,22 @@ static void add_changes(struct res_history_point *point, const struct res_histor
     const struct res_result_entry *entry = res_result_entry_named(before->workload, name);
     const struct res_result_entry *entry_now = res_result_entry_named(now->workload, name);
     if (is_other_library(entry, entry_now))
-        add_once(&point->changed,
-                 res_described_same(&RES_RESULT_ENTRY, entry, entry_now, "version") ? "build" : "version");
+        res_texts_add(&point->changed, res_described_same(&RES_RESULT_ENTRY, entry, entry_now, "version")
+                                           ? "build"
+                                           : "version");
     if (base != NULL && base_now != NULL && is_other_library(base, base_now))
-        add_once(&point->changed, "baseline");
+        res_texts_add(&point->changed, "baseline");
     if (!res_described_same(&RES_RESULT, before->result, now->result, "mallab_version"))
-        add_once(&point->changed, "mallab");
+        res_texts_add(&point->changed, "mallab");
     for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++)
         if (!res_described_same(&RES_MACHINE, &before->result->machine, &now->result->machine, MACHINE[i]))
-            add_once(&point->changed, "machine");
+            res_texts_take_once(&point->changed, res_strdup("machine"));
     if (is_one_thread(before) != is_one_thread(now))
-        add_once(&point->changed, "threads");
+        res_texts_add(&point->changed, "threads");
     if (limits_differ(before->result, now->result))
-        add_once(&point->changed, "limit");
+        res_texts_add(&point->changed, "limit");
     if (!res_described_same(&RES_RESULT_ENTRY, entry, entry_now, "environment"))
-        add_once(&point->changed, "settings");
+        res_texts_add(&point->changed, "settings");
 }
 
 /* Since the first of the level, which a point that moved, or has nothing to be held against, becomes. */
@@ -240,8 +235,7 @@ static struct res_history_move move_of(const struct res_history_source **level,
         *level = now;
         return move;
     }
-    const struct res_partners partners = {now->workload, (*level)->workload, now->result->baseline,
-                                          (*level)->result->baseline};
+    const struct res_partners partners = {now->result, (*level)->result, now->workload, (*level)->workload};
     const struct res_finding finding = res_compare_figure(&partners, entry, metric);
     move.change = finding.estimate.value;
     if (isfinite(finding.resolves))

@@ -229,9 +229,7 @@ static json_t *told_of(const char *candidate, const struct res_history_point *po
             res_text_printf(&words, " \xc2\xb7 %s", more[i]);
     res_text_printf(&words, " \xc2\xb7 mallab %s \xc2\xb7 %s \xc2\xb7 %s", point->mallab_version, machine,
                     point->file);
-    char *plain = res_text_plain(words.text);
-    json_t *told = json_string(plain);
-    free(plain);
+    json_t *told = res_json_text(words.text);
     free(words.text);
     return told;
 }
@@ -258,14 +256,13 @@ static void add_chart(struct res_page *page, const struct res_history_series *se
         const struct res_history_candidate *candidate = &series->candidates[i];
         const int colour = (int)res_page_colour(page, candidate->name);
         json_t *points = json_array();
-        char *plain = res_text_plain(candidate->name);
         for (size_t k = 0; k < candidate->point_count && (memory || !candidate->is_baseline); k++)
-            json_array_append_new(points, point_of(plain, &candidate->points[k], series->machine, memory));
+            json_array_append_new(points,
+                                  point_of(candidate->name, &candidate->points[k], series->machine, memory));
         if (json_array_size(points) > 0)
-            json_array_append_new(
-                lines, json_pack("{s:s, s:O, s:i}", "label", plain, "points", points, "colour", colour));
+            json_array_append_new(lines, json_pack("{s:o, s:O, s:i}", "label", res_json_text(candidate->name),
+                                                   "points", points, "colour", colour));
         json_decref(points);
-        free(plain);
     }
     res_page_chart(page, title, false,
                    json_pack("{s:s, s:s, s:s, s:o}", "kind", "points", "y_as", memory ? "bytes" : "ratio",

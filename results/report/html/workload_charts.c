@@ -90,10 +90,8 @@ static json_t *times_of(double *times, size_t count)
 /* A line or bars of a chart. */
 static json_t *line_of(const char *label, json_t *values, size_t colour)
 {
-    char *plain = res_text_plain(label);
-    json_t *line = json_pack("{s:s, s:o, s:i}", "label", plain, "values", values, "colour", (int)colour);
-    free(plain);
-    return line;
+    return json_pack("{s:o, s:o, s:i}", "label", res_json_text(label), "values", values, "colour",
+                     (int)colour);
 }
 
 /* ---- resident over time ---------------------------------------------------------------------- */
@@ -151,13 +149,11 @@ static void add_range(struct res_page *page, json_t *rows, const struct res_resu
     char *words = res_printf(
         "%s %s", RES_PERCENT(time->ratio),
         is_control ? "" : res_verdict_shown(time->verdict, time->interval.low, time->interval.high));
-    char *plain = res_text_plain(name);
-    json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:b}", "name", plain, "words",
-                                          words, "ratio", res_json_number(time->ratio), "low",
+    json_array_append_new(rows, json_pack("{s:o, s:s, s:o, s:o, s:o, s:i, s:b}", "name", res_json_text(name),
+                                          "words", words, "ratio", res_json_number(time->ratio), "low",
                                           res_json_number(time->interval.low), "high",
                                           res_json_number(time->interval.high), "colour",
                                           (int)res_page_colour(page, entry->name), "is_control", is_control));
-    free(plain);
     free(words);
 }
 

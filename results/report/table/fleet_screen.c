@@ -132,19 +132,33 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-void res_fleet_screen(struct res_text *text, const struct res_fleet *fleet, const struct res_style *style)
+static void add_grid(struct res_document *document, struct res_grid *grid)
+{
+    if (document->style->form == RES_FORM_TEXT) {
+        res_grid_screen(grid, document->style, &document->text);
+        return;
+    }
+    res_document_table(document, grid);
+    res_document_gap(document);
+    res_grid_release(grid);
+}
+
+void res_fleet_screen(struct res_document *document, const struct res_fleet *fleet)
 {
     struct res_grid grid;
     char *head = res_fleet_head(fleet);
-    res_text_printf(text, "%s\n", head);
+    res_document_heading(document, 2, "%s", head);
     free(head);
     if (fleet->candidate_count > 1) {
         res_fleet_time_grid(&grid, fleet);
-        res_grid_screen(&grid, style, text);
+        add_grid(document, &grid);
     }
     res_fleet_memory_grid(&grid, fleet);
-    res_grid_screen(&grid, style, text);
-    res_notes_screen(text, fleet->notes, fleet->note_count, NULL, true);
+    add_grid(document, &grid);
+    if (document->style->form == RES_FORM_TEXT)
+        res_notes_screen(&document->text, fleet->notes, fleet->note_count, NULL, true);
+    else
+        res_notes_markdown(&document->text, fleet->notes, fleet->note_count);
 }
 
 /* ---- which hosts, in which order ------------------------------------------------------------ */
@@ -299,83 +313,44 @@ static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, si
 /* ---- for people ----------------------------------------------------------------------------- */
 
 /* "the worst 8 and the best 4 of 1,000 under jemalloc". */
-static char *title_of(const struct res_fleet *fleet, size_t leader, size_t left)
+static void add_title(struct res_document *document, const char *leader, size_t hosts, size_t left)
 {
-    char *name = res_text_plain(fleet->candidates[leader].name);
-    char *title = left > 0 ? res_printf("the worst %u and the best %u of %s hosts under %s", WORST, BEST,
-                                        RES_NUMBER((double)fleet->host_count), name)
-                           : res_printf("%s hosts, the worst under %s first",
-                                        RES_NUMBER((double)fleet->host_count), name);
-    free(name);
-    return title;
+    res_document_gap(document);
+    if (left > 0)
+        res_document_heading(document, 3, "the worst %u and the best %u of %s hosts under %s", WORST, BEST,
+                             RES_NUMBER((double)hosts), leader);
+    else
+        res_document_heading(document, 3, "%s hosts, the worst under %s first", RES_NUMBER((double)hosts),
+                             leader);
 }
 
-char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style)
+char *res_fleet_document(const struct res_fleet *fleet, const struct res_style *style)
 {
-    struct res_text text = {0};
+    struct res_document document = {.style = style};
+    const bool is_text = style->form == RES_FORM_TEXT;
     struct res_grid grid;
     const size_t leader = leader_of(fleet);
-    res_fleet_screen(&text, fleet, style);
+    res_fleet_screen(&document, fleet);
     if (leader == 0 || fleet->host_count == 0)
-        return text.text;
+        return res_document_end(&document);
     hosts_begin(&grid, fleet);
-    const size_t left = add_hosts(&grid, fleet, leader, style->details, true);
-    char *title = title_of(fleet, leader, left);
-    res_text_printf(&text, "\n%s\n", title);
-    res_grid_text(&grid, style, &text);
+    const size_t left = add_hosts(&grid, fleet, leader, style->details, is_text);
+    add_title(&document, fleet->candidates[leader].name, fleet->host_count, left);
+    res_document_table(&document, &grid);
     char *left_out = res_grid_left_out(&grid);
-    res_text_printf(&text, "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
-                    left > 0 ? "; --details has all hosts" : "");
+    if (is_text)
+        res_text_printf(&document.text,
+                        "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
+                        left > 0 ? "; --details has all hosts" : "");
     if (left_out != NULL)
-        res_text_printf(&text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
+        res_text_printf(&document.text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
     free(left_out);
-    free(title);
     res_grid_release(&grid);
-    return text.text;
+    return res_document_end(&document);
 }
 
 void res_fleet_hosts_grid(struct res_grid *grid, const struct res_fleet *fleet)
 {
     hosts_begin(grid, fleet);
     (void)add_hosts(grid, fleet, leader_of(fleet), true, false);
-}
-
-/* ---- Markdown ------------------------------------------------------------------------------- */
-
-/* The common line of each candidate, of time or of memory. */
-static void add_grid(struct res_text *text, const struct res_fleet *fleet,
-                     void (*begin)(struct res_grid *grid, const struct res_fleet *fleet))
-{
-    struct res_grid grid;
-    begin(&grid, fleet);
-    res_grid_markdown(&grid, text);
-    res_grid_release(&grid);
-    res_text_printf(text, "\n");
-}
-
-char *res_fleet_markdown(const struct res_fleet *fleet, bool details)
-{
-    struct res_text text = {0};
-    struct res_grid grid;
-    const size_t leader = leader_of(fleet);
-    char *head = res_fleet_head(fleet);
-    res_text_printf(&text, "## ");
-    res_markdown_add(&text, head);
-    res_text_printf(&text, "\n\n");
-    free(head);
-    if (fleet->candidate_count > 1)
-        add_grid(&text, fleet, res_fleet_time_grid);
-    add_grid(&text, fleet, res_fleet_memory_grid);
-    res_notes_markdown(&text, fleet->notes, fleet->note_count);
-    if (leader > 0 && fleet->host_count > 0) {
-        hosts_begin(&grid, fleet);
-        char *title = title_of(fleet, leader, add_hosts(&grid, fleet, leader, details, false));
-        res_text_printf(&text, "\n### ");
-        res_markdown_add(&text, title);
-        res_text_printf(&text, "\n\n");
-        res_grid_markdown(&grid, &text);
-        res_grid_release(&grid);
-        free(title);
-    }
-    return text.text;
 }

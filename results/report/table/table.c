@@ -81,10 +81,7 @@ static const void *owner_of(const struct shown *shown, const struct res_result_e
 
 static double number_of(const struct shown *shown, const void *owner)
 {
-    if (owner == NULL)
-        return NAN;
-    const char *place = (const char *)owner + shown->field->offset;
-    return shown->field->kind == RES_FIELD_COUNT ? (double)*(const uint64_t *)place : *(const double *)place;
+    return owner != NULL ? *(const double *)(const void *)((const char *)owner + shown->field->offset) : NAN;
 }
 
 static const char *text_of(const struct shown *shown, const void *owner)
@@ -275,16 +272,6 @@ static void columns_fill(struct res_grid *grid, const struct res_result *result,
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* Names parted by blanks: no candidate's name has any. "-": unbeaten, empty: not compared. */
-static void add_names(struct res_grid *grid, const struct res_texts *names)
-{
-    struct res_text words = {0};
-    for (size_t i = 0; i < names->count; i++)
-        res_text_printf(&words, "%s%s", i > 0 ? " " : "", names->items[i]);
-    res_grid_add(grid, words.text != NULL ? words.text : names->known ? "-" : "");
-    free(words.text);
-}
-
 /* A floor has the first rows only. */
 static bool is_for_floor(const struct shown *shown)
 {
@@ -299,9 +286,7 @@ static void add_value(struct res_grid *grid, const struct shown *shown, const st
     const double number = field->kind == RES_FIELD_NUMBER || field->kind == RES_FIELD_WHOLE
                               ? number_of(shown, owner)
                               : NAN;
-    if (field->kind == RES_FIELD_TEXTS)
-        add_names(grid, (const struct res_texts *)(const void *)((const char *)owner + field->offset));
-    else if (field->kind == RES_FIELD_TEXT)
+    if (field->kind == RES_FIELD_TEXT)
         res_grid_add(grid, text_of(shown, owner) != NULL ? text_of(shown, owner) : "");
     else if (field->kind == RES_FIELD_WORD)
         res_grid_add(grid, field->words[*(const int *)((const char *)owner + field->offset)]);
@@ -400,35 +385,6 @@ static const char *more_words(const struct res_result *result)
                                                 : "--details; -o FILE; mallab report --format html FILE";
 }
 
-char *res_table_text(const struct res_result *result, const struct res_style *style)
-{
-    struct res_text text = {0};
-    for (size_t i = 0; i < result->workload_count; i++) {
-        const struct res_result_workload *workload = &result->workloads[i];
-        if (i > 0)
-            res_text_add(&text, "\n", 1);
-        res_verdict_screen(&text, result, workload, style);
-        if (!style->details)
-            continue;
-        add_table(&text, result, workload, style);
-        res_text_add(&text, "\n", 1);
-        res_notes_details(&text, workload->notes, workload->note_count);
-    }
-    if (result->workload_count == 0 && result->confirmation != NULL)
-        res_confirm_screen(&text, result, style);
-    if (result->fleet != NULL) {
-        res_text_add(&text, "\n", 1);
-        res_fleet_screen(&text, result->fleet, style);
-    }
-    if (style->details)
-        res_notes_details(&text, result->notes, result->note_count);
-    if (result->workload_count > 0 || result->confirmation != NULL)
-        res_notes_screen(&text, result->notes, result->note_count, result->asked.command, true);
-    if (result->workload_count > 0 && !style->details && more_words(result) != NULL)
-        res_lines_screen(&text, "more", more_words(result));
-    return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");
-}
-
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
 static void md_head(struct res_text *text, const struct res_result *result,
@@ -465,18 +421,50 @@ static void md_workload(struct res_text *text, const struct res_result *result,
     res_grid_release(&grid);
 }
 
-char *res_table_markdown(const struct res_result *result)
+/* ---- both forms ------------------------------------------------------------------------------ */
+
+static void add_workload(struct res_text *text, const struct res_result *result,
+                         const struct res_result_workload *workload, const struct res_style *style)
 {
-    struct res_text text = {0};
+    if (style->form == RES_FORM_MARKDOWN) {
+        md_workload(text, result, workload);
+        return;
+    }
+    res_verdict_screen(text, result, workload, style);
+    if (!style->details)
+        return;
+    add_table(text, result, workload, style);
+    res_text_add(text, "\n", 1);
+    res_notes_details(text, workload->notes, workload->note_count);
+}
+
+char *res_table_text(const struct res_result *result, const struct res_style *style)
+{
+    struct res_document document = {.style = style};
+    struct res_text *text = &document.text;
+    const bool markdown = style->form == RES_FORM_MARKDOWN;
     for (size_t i = 0; i < result->workload_count; i++) {
         if (i > 0)
-            res_text_printf(&text, "\n");
-        md_workload(&text, result, &result->workloads[i]);
+            res_document_gap(&document);
+        add_workload(text, result, &result->workloads[i], style);
     }
     if (result->workload_count == 0 && result->confirmation != NULL)
-        res_confirm_markdown(&text, result);
-    res_notes_markdown(&text, result->notes, result->note_count);
-    return text.text != NULL ? text.text : res_strdup("\n");
+        res_confirm_screen(&document, result);
+    if (markdown) {
+        res_notes_markdown(text, result->notes, result->note_count);
+        return text->text != NULL ? text->text : res_strdup("\n");
+    }
+    if (result->fleet != NULL) {
+        res_document_gap(&document);
+        res_fleet_screen(&document, result->fleet);
+    }
+    if (style->details)
+        res_notes_details(text, result->notes, result->note_count);
+    if (result->workload_count > 0 || result->confirmation != NULL)
+        res_notes_screen(text, result->notes, result->note_count, result->asked.command, true);
+    if (result->workload_count > 0 && !style->details && more_words(result) != NULL)
+        res_lines_screen(text, "more", more_words(result));
+    return text->text != NULL ? text->text : res_strdup("no workload was replayed\n");
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */

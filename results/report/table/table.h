@@ -19,12 +19,10 @@
 
 /* res_table_text - the screens, of each workload, the confirmation and the fleet, and with details the tables. Lines take at most
  * RES_TABLE_COLUMNS columns where names allow it: to fit, long names stand on a line of their own; where that is not enough, expendable
- * columns are left out, and a line says so. */
+ * columns are left out, and a line says so. As Markdown, where the style says so: their figures in one table. */
 char *res_table_text(const struct res_result *result, const struct res_style *style);
 
-/* res_table_markdown / res_table_csv - the same figures for documents and for programs. CSV: base units, one line for
- * each candidate, control and floor of each workload. */
-char *res_table_markdown(const struct res_result *result);
+/* res_table_csv - the same figures for programs: base units, one line for each candidate, control and floor of each workload. */
 char *res_table_csv(const struct res_result *result);
 
 /* res_table_grid - all figures of a workload side by side: a row for each candidate. */
@@ -35,12 +33,8 @@ void res_table_grid(struct res_grid *grid, const struct res_result *result,
 
 void res_verdict_screen(struct res_text *text, const struct res_result *result,
                         const struct res_result_workload *workload, const struct res_style *style);
-void res_confirm_screen(struct res_text *text, const struct res_result *result,
-                        const struct res_style *style);
-void res_fleet_screen(struct res_text *text, const struct res_fleet *fleet, const struct res_style *style);
-
-/* res_confirm_markdown - what a confirmation's screen has. */
-void res_confirm_markdown(struct res_text *text, const struct res_result *result);
+void res_confirm_screen(struct res_document *document, const struct res_result *result);
+void res_fleet_screen(struct res_document *document, const struct res_fleet *fleet);
 
 /* Their tables, for other forms of the same: each begins the grid. */
 void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
@@ -60,8 +54,8 @@ const char *res_confirm_counts(const struct res_confirmation *about);
 
 /* ---- a fleet with its hosts ------------------------------------------------------------------ */
 
-char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style);
-char *res_fleet_markdown(const struct res_fleet *fleet, bool details);
+/* res_fleet_document - as text or Markdown. */
+char *res_fleet_document(const struct res_fleet *fleet, const struct res_style *style);
 
 /* ---- checks of a machine --------------------------------------------------------------------- */
 

@@ -302,15 +302,20 @@ const char *res_confirm_counts(const struct res_confirmation *about)
                                 : "time is processor time of all its processes, peak that of the largest";
 }
 
-static void add_confirm_head(struct res_text *text, const struct res_confirmation *about, bool details)
+/* What ran; on a screen that is not asked for details as much of it as one line holds. */
+static void add_confirm_head(struct res_document *document, const struct res_confirmation *about)
 {
+    const struct res_style *style = document->style;
     char *ran = res_confirm_ran(about), *plain = res_text_plain(ran);
     char *cut = res_lines_cut(plain, strlen(plain), RES_SCREEN_COLUMNS - 3);
-    if (details || res_text_columns(plain) <= RES_SCREEN_COLUMNS)
-        res_lines_wrap(text, plain, 0);
+    if (style->form != RES_FORM_TEXT)
+        res_document_heading(document, 3, "%s", plain);
+    else if (style->details || res_text_columns(plain) <= RES_SCREEN_COLUMNS)
+        res_lines_wrap(&document->text, plain, 0);
     else
-        res_text_printf(text, "%s...\n", cut);
-    res_text_printf(text, "%s\n\n", res_confirm_counts(about));
+        res_text_printf(&document->text, "%s...\n", cut);
+    if (style->form == RES_FORM_TEXT)
+        res_text_printf(&document->text, "%s\n\n", res_confirm_counts(about));
     free(cut);
     free(plain);
     free(ran);
@@ -391,25 +396,16 @@ void res_confirm_grid(struct res_grid *grid, const struct res_result *result)
     free(against);
 }
 
-void res_confirm_screen(struct res_text *text, const struct res_result *result, const struct res_style *style)
+void res_confirm_screen(struct res_document *document, const struct res_result *result)
 {
     struct res_grid grid;
-    add_confirm_head(text, result->confirmation, style->details);
+    add_confirm_head(document, result->confirmation);
     res_confirm_grid(&grid, result);
-    res_grid_screen(&grid, style, text);
-}
-
-void res_confirm_markdown(struct res_text *text, const struct res_result *result)
-{
-    struct res_grid grid;
-    char *ran = res_confirm_ran(result->confirmation);
-    res_text_printf(text, "### ");
-    res_markdown_add(text, ran);
-    res_text_printf(text, "\n\n");
-    res_confirm_grid(&grid, result);
-    res_grid_markdown(&grid, text);
+    if (document->style->form == RES_FORM_TEXT)
+        res_grid_screen(&grid, document->style, &document->text);
+    else
+        res_document_table(document, &grid);
     res_grid_release(&grid);
-    free(ran);
 }
 
 /* ---- the checks of `mallab doctor` for people ---- */
