@@ -223,7 +223,7 @@ static bool take_list(const struct res_field *field, size_t number, struct res_l
     return true;
 }
 
-/* Of numbers a null is NAN. */
+/* A null among numbers is NAN. */
 static bool read_numbers(const struct res_field *field, const json_t *array, struct res_lists *lists,
                          void *owner)
 {

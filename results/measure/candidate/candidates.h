@@ -63,7 +63,7 @@ struct res_build {
     char *id, *digest;
 };
 
-/* res_build_of - of a file. What it has no id, or cannot be read of, is NULL.
+/* res_build_of - the build of a file. A part that the file lacks, or that cannot be read, is NULL.
  * res_build_id - the id in an ELF file of this machine's class, length bytes; NULL: it has none. The caller's to free. */
 struct res_build res_build_of(const char *path);
 char *res_build_id(const unsigned char *file, size_t length);

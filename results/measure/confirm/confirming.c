@@ -317,7 +317,7 @@ uint64_t res_confirm_pairs(size_t candidates, uint64_t run_ns, uint64_t budget_n
 #define STEP_NS       UINT64_C(1000000000) /* the peak is the kernel's: samples between would only cost time */
 #define GROUP_STEP_NS UINT64_C(2000000)    /* what processes hold together is only sampled */
 
-/* Whether it ended as is expected; if not ret_reason is set. errors: of the file with what it said; NULL: there is none. */
+/* Tells whether it ended as is expected; if not ret_reason is set. errors: the path of what it said; NULL: there is none. */
 static enum res_real_state has_ended(const struct res_confirm_command *command, int code, const char *errors,
                                      char **ret_reason)
 {

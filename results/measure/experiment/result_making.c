@@ -66,7 +66,7 @@ static json_t *runs_array(const struct res_run *runs, size_t count)
     return array;
 }
 
-/* What its runs printed is JSON, and read by the rows as a result is. What is NULL becomes no member. */
+/* Reads the JSON that the runs printed, by the rows, as a result is read. A NULL becomes no member. */
 static void read_printed(const struct res_entry *entry, struct res_result_entry *ret_entry)
 {
     char *problem = NULL;

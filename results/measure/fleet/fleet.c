@@ -103,8 +103,8 @@ char *res_machine_kind(const struct res_machine *machine)
                              : res_printf("%s%s%s", cpu, comma, architecture);
 }
 
-/* What the table's figure is made of, where a result was published without its runs by the interval that it has; its error is known where
- * a verdict would be. */
+/* The logarithm of the table's figure, of a result that was published without its runs from the interval that it has; its error is known
+ * where a verdict would be. */
 static struct res_logarithm logarithm_of(const struct res_difference *told, uint64_t rounds, uint64_t needed)
 {
     struct res_logarithm found = {told->ratio > 0 ? log(told->ratio) : NAN, NAN, 0};
@@ -180,7 +180,7 @@ static struct source *source_of(const struct res_fleet_input *input, const struc
         .rss_bytes = res_rss_peak_of(workload),
         .sides = res_calloc(count, sizeof *source->sides),
     };
-    /* Of two the number counts. */
+    /* A NAN counts for nothing. */
     source->whole_bytes = isfinite(source->rss_bytes) ? fmax(source->rss_bytes, source->heap_bytes) : NAN;
     *host = (struct res_fleet_host){
         .label = res_strdup(*label != '\0' ? label : workload->name),
@@ -282,12 +282,12 @@ static void fill_entry(const struct source *source, size_t candidate, struct res
     entry->peak = difference_of(figure_of(source, candidate, true, whole_memory));
     entry->cpu_ns = entry->time.ratio * (whole_time ? source->cpu_ns : source->calls_ns);
     entry->peak_bytes = entry->peak.ratio * (whole_memory ? source->whole_bytes : source->heap_bytes);
-    /* What is not heap is over recorded time as it is at the peak. */
+    /* The rest beside the heap is over recorded time as it is at the peak. */
     if (whole_memory)
         entry->mean_bytes += source->whole_bytes - source->heap_bytes + source->sides[candidate].files;
 }
 
-/* Where some are given, a host without one has none. */
+/* If some shares are given, a host without one has none. */
 static void fill_shares(struct res_fleet_input *input)
 {
     double sum = 0;
@@ -303,7 +303,7 @@ static void fill_shares(struct res_fleet_input *input)
         input->sources[i]->host.share /= sum;
 }
 
-/* Of the process where hosts with at least half of the shares know it. */
+/* The base of the fleet's figures: the process where hosts with at least half of the shares know it. */
 static int of_what(const struct res_fleet_input *input, bool memory)
 {
     double known = 0;

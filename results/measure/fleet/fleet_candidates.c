@@ -97,7 +97,7 @@ static int verdict_of(const struct sample *sample, double ratio, struct res_inte
     return verdict;
 }
 
-/* Of every candidate and host, host_count for each candidate in the order of its sample: p of a ratio above the limit, or of whether it is 1 where
+/* P-values of every candidate and host, host_count for each candidate in the order of its sample: of a ratio above the limit, or of whether it is 1 where
  * the limit is NAN, corrected for all of them. NAN where there is no interval. */
 static double *host_p_values(const struct res_fleet *fleet, const struct sample *samples, double limit)
 {
@@ -230,7 +230,7 @@ static void fill_totals(const struct sample *sample, size_t at, struct res_fleet
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Of time or of memory. The baseline has totals alone. */
+/* Fills the figures of time or of memory. The baseline has totals alone. */
 static void fill_figures(struct res_fleet *fleet, bool memory)
 {
     struct sample *samples = res_calloc(fleet->candidate_count, sizeof *samples);

@@ -25,7 +25,7 @@
 static const char DELEGATE[] = "run mallab as root, or in a group of its own: systemd-run --user --scope -p "
                                "Delegate=yes mallab ...";
 
-/* Whether a list has the word. It is cut in pieces. */
+/* Tells whether a list has the word. The list is cut in pieces. */
 static bool has(char *list, const char *separators, const char *word)
 {
     for (char *one; (one = strsep(&list, separators)) != NULL;)
@@ -34,7 +34,7 @@ static bool has(char *list, const char *separators, const char *word)
     return false;
 }
 
-/* Whether one of the words of a file is this one. */
+/* Tells whether one of the words of a file is this one. */
 static bool file_has(const char *root, const char *directory, const char *name, const char *word)
 {
     char text[4096];
@@ -200,7 +200,7 @@ static bool climbs(const char *path)
     return false;
 }
 
-/* Where the own group stands in what is mounted there; false: it is of another part of the tree. */
+/* Finds the place of the own group below a mount; false: it is of another part of the tree. */
 static bool is_below(const char *root, const char *mount, const char *path, char *ret_directory)
 {
     const size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);

@@ -222,7 +222,7 @@ struct res_finding res_finding_begin(const struct res_rule *rule, const char *wo
                                      const char *candidate);
 void res_finding_add(struct res_beside *beside, const struct res_finding *finding);
 
-/* res_beside_document - for people, in the form of the style: what changed since then, a table for each workload, what a check comes to.
+/* res_beside_document - the document for people, in the form of the style: what changed since then, a table for each workload, what a check comes to.
  * res_check_junit - XML that GitLab, Jenkins and others show as tests: one suite a workload, one case a finding. Over is a failure; inconclusive
  *     is skipped, or a failure or passes, as `doubt` says; the reason is always there.
  * Names may hold anything: every form escapes them. The same input, the same bytes; the caller's to free. */

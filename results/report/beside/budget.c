@@ -162,7 +162,7 @@ static char *plain_of(const char *begin, size_t length)
     return plain;
 }
 
-/* For messages: short, and nothing in it that drives a terminal. */
+/* A text quoted for messages: short, and nothing in it that drives a terminal. */
 static char *quoted(struct res_span span)
 {
     return plain_of(span.begin, span.length < 60 ? span.length : 60);

@@ -302,7 +302,7 @@ const char *res_confirm_counts(const struct res_confirmation *about)
                                 : "time is processor time of all its processes, peak that of the largest";
 }
 
-/* What ran; on a screen that is not asked for details as much of it as one line holds. */
+/* The command that ran; on a screen that is not asked for details as much of it as one line holds. */
 static void add_confirm_head(struct res_document *document, const struct res_confirmation *about)
 {
     const struct res_style *style = document->style;
