@@ -1,5 +1,5 @@
-/* complete.h - the program: the whole `mallab`, or the recorder's, which has fewer verbs and needs fewer libraries; and completion
- * stand where on its command line, for the shells' completions (completion/). */
+/* complete.h - the program: the whole `mallab`, or the recorder's, which has fewer verbs and needs fewer libraries; and
+ * completion of its command line, for the shells (completion/). */
 #ifndef MALLAB_CLI_OPTIONS_COMPLETE_H
 #define MALLAB_CLI_OPTIONS_COMPLETE_H
 

@@ -154,7 +154,7 @@ bool note_ask(uint64_t serial, uint32_t *ret_slot, int *ret_fds)
         return false;
     const size_t size = name_socket(&address);
     const long fd = open_socket();
-    /* The option makes that the kernel names our end, when we send. */
+    /* The option has the kernel name our end, when we send. */
     if (fd >= 0 && raw_call(SYS_setsockopt, fd, SOL_SOCKET, SO_PASSCRED, (long)&on, sizeof on, 0) == 0 &&
         deliver(fd, (const char *)&ask, sizeof ask, &address, size)) {
         if (shim_segment.header != NULL)
