@@ -354,7 +354,7 @@ static enum fp_status refuse_own(const struct conv_import *import, struct conv_h
     return conv_no_remedy(error);
 }
 
-static bool is_of_format(const struct conv_format *format, struct conv_head head)
+bool conv_format_fits(const struct conv_format *format, struct conv_head head)
 {
     static const struct conv_options options = {0};
     void *state;
@@ -379,7 +379,7 @@ static enum fp_status find_format(struct conv_import *import, struct conv_head h
 {
     const struct conv_format *format;
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
-        if (!is_of_format(format, head))
+        if (!conv_format_fits(format, head))
             continue;
         if (import->format != NULL)
             return conv_fail(error, import->path, FP_ERR_READ, 0, 0,

@@ -128,6 +128,9 @@ void conv_import_cut(struct conv_import *import, const char *what);
 enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* conv_format_fits - whether a head could be of this format. */
+bool conv_format_fits(const struct conv_format *format, struct conv_head head);
+
 /* conv_import_open - open another tool's trace; close() it after use.
  * path      "-" is standard input. Kept by reference until close.
  * kind      its format; CONV_KIND_UNKNOWN: found out, from its first bytes.

@@ -31,20 +31,26 @@ static enum conv_kind kind_of_json(const char *bytes, size_t size)
     return memmem(bytes, size, "\"mallab-recording/", 18) != NULL ? CONV_KIND_RECORDING : CONV_KIND_RESULT;
 }
 
-/* POSIX.1-1988, "Extended tar format": the word stands behind the fields of the first file. Packed or not. */
-static bool is_tar(const char *path)
+/* Tells a workload's text, packed or not, from a tar archive (POSIX.1-1988, "Extended tar format": the word stands behind the fields of
+ * the first file), and both from others. "-" is looked at without taking anything from it. */
+static enum conv_kind kind_of_text(const char *path)
 {
-    static const size_t PLACE = 257;
+    static const size_t TAR_PLACE = 257;
+    enum conv_kind kind = CONV_KIND_UNKNOWN;
     struct conv_error error;
     struct conv_text *text = NULL;
     const char *bytes;
     size_t size;
-    bool whole, found = false;
+    bool whole;
     if (conv_text_open(path, &error, &text) == FP_OK &&
-        conv_text_peek(text, &error, &bytes, &size, &whole) == FP_OK)
-        found = size >= PLACE + 5 && memcmp(bytes + PLACE, "ustar", 5) == 0;
+        conv_text_peek(text, &error, &bytes, &size, &whole) == FP_OK) {
+        if (size >= strlen(CONV_TEXT_NAME) && memcmp(bytes, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)
+            kind = CONV_KIND_TEXT;
+        else if (size >= TAR_PLACE + 5 && memcmp(bytes + TAR_PLACE, "ustar", 5) == 0)
+            kind = CONV_KIND_TAR;
+    }
     conv_text_close(text);
-    return found;
+    return kind;
 }
 
 static enum conv_kind kind_of_trace(const char *path)
@@ -53,10 +59,9 @@ static enum conv_kind kind_of_trace(const char *path)
     struct conv_survey survey = {0};
     struct conv_error error;
     struct conv_input input;
-    if (conv_workload_text_detect(path))
-        return CONV_KIND_TEXT;
-    if (is_tar(path))
-        return CONV_KIND_TAR;
+    const enum conv_kind kind = kind_of_text(path);
+    if (kind != CONV_KIND_UNKNOWN)
+        return kind;
     if (conv_import_open(path, CONV_KIND_UNKNOWN, &options, &survey, &error, &input) != FP_OK)
         return CONV_KIND_UNKNOWN;
     input.close(input.data);
@@ -102,7 +107,7 @@ enum fp_status conv_resolve(const char *path, const struct conv_options *options
 {
     char names[256];
     *ret_kind = options->from == NULL ? conv_detect(path) : conv_from_kind(options->from);
-    if (options->from == NULL && strcmp(path, "-") == 0 && conv_workload_text_detect(path))
+    if (options->from == NULL && strcmp(path, "-") == 0 && kind_of_text(path) == CONV_KIND_TEXT)
         *ret_kind = CONV_KIND_TEXT;
     if (options->from == NULL || *ret_kind != CONV_KIND_UNKNOWN)
         return FP_OK;

@@ -495,22 +495,6 @@ static enum fp_status read_text(const char *path, int descriptor, const struct c
     return status;
 }
 
-bool conv_workload_text_detect(const char *path)
-{
-    struct conv_error *error = calloc(1, sizeof *error);
-    struct conv_text *text = NULL;
-    const char *bytes;
-    size_t size;
-    bool whole, found = false;
-    if (error != NULL && conv_text_open(path, error, &text) == FP_OK &&
-        conv_text_peek(text, error, &bytes, &size, &whole) == FP_OK)
-        found = size >= strlen(CONV_TEXT_NAME) && memcmp(bytes, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0;
-    if (text != NULL)
-        conv_text_close(text);
-    free(error);
-    return found;
-}
-
 enum fp_status conv_temporary_text(const char *in_path, const char *beside,
                                    const struct conv_options *options, struct conv_temporary *ret_temporary,
                                    struct conv_error *error)

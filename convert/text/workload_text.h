@@ -9,9 +9,6 @@
 #define CONV_TEXT_MAGIC "mallab-workload-text 1" /* the first line; the number changes with the grammar */
 #define CONV_TEXT_NAME  "mallab-workload-text "
 
-/* conv_workload_text_detect - whether a text begins as one; "-" is looked at without taking anything from it. */
-bool conv_workload_text_detect(const char *path);
-
 /* conv_temporary_text - make one of the workload text at in_path ("-": standard input; it may be compressed).
  * beside   in its directory, see conv_temporary_open.
  * options  window_ops and zstd_level go before those of the text; progress counts bytes.
