@@ -148,8 +148,7 @@ enum fp_status block_unpack(const struct block_header *header, const uint8_t *pa
         if (stored > header->payload_bytes - at || stored > raw || raw > scratch_bytes)
             return FP_ERR_CORRUPT;
         if (stored == raw) {
-            if (raw > 0) /* a block of empty columns has no scratch */
-                memcpy(scratch, payload + at, raw);
+            memcpy(scratch, payload + at, raw);
         } else if (ZSTD_decompressDCtx(context, scratch, raw, payload + at, stored) != raw) {
             *ret_what = "a column does not decompress to its size";
             return FP_ERR_CORRUPT;

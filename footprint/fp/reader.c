@@ -69,7 +69,8 @@ static enum fp_status unpack_at(struct fp_reader *reader, uint64_t offset, const
     const char *what = NULL;
     size_t within = 0;
     enum fp_status status;
-    if (!bytes_reserve(&reader->payload, header->payload_bytes) || !bytes_reserve(&reader->scratch, raw_max))
+    if (!bytes_reserve(&reader->payload, header->payload_bytes) ||
+        !bytes_reserve(&reader->scratch, raw_max + 1)) /* empty columns, too, stand somewhere */
         return fail(reader, FP_ERR_MEMORY, 0, offset, "no memory for a block");
     status = read_at(reader, offset + BLOCK_HEADER_BYTES, reader->payload.at, header->payload_bytes);
     if (status != FP_OK)
