@@ -195,12 +195,13 @@ static bool is_orphan(int segment)
     return strncmp(name, "mallab", 6) != 0;
 }
 
-/* Tells whether a collector holds the shared memory of that name, and goes on. One that ends meanwhile is waited for. */
+/* Tells whether a collector of ours gave the name, holds the shared memory, and goes on. One that ends meanwhile is waited for. */
 static bool is_collected(const struct late *late, const char *segment)
 {
-    struct fp_error error;
     const uint64_t begin = fp_now_ns();
-    const int fd = fp_trusted_open(AT_FDCWD, segment, S_IFREG, FP_TRUSTED_OWN, &error);
+    const int fd = fp_segment_name_is_ours(basename(segment))
+                       ? fp_trusted_open(AT_FDCWD, segment, S_IFREG, FP_TRUSTED_OWN, NULL)
+                       : -1;
     bool held;
     while ((held = fd >= 0 && fp_segment_is_held(fd)) && is_orphan(fd) &&
            fp_now_ns() - begin < late->within_ns)

@@ -66,6 +66,20 @@ while True:
 """
 
 
+# Says in the library's report (shim/shared/late_report.h) that it is being recorded, into the memory that its input names.
+NAMES_MEMORY = """
+import ctypes, re, sys
+print("ready", flush=True)
+for name in sys.stdin:
+    library = re.search("/.*libmallab-late.so", open("/proc/self/maps").read()).group()
+    report = (ctypes.c_char * 1100).in_dll(ctypes.CDLL(library), "mallab_late_report")
+    segment = report.raw.index(b"/dev/shm/mallab-")
+    ctypes.memmove(ctypes.addressof(report) + 8, bytes([2]), 1)  # LATE_ON
+    ctypes.memmove(ctypes.addressof(report) + segment, name.strip().encode() + bytes(1), len(name))
+    print("named", flush=True)
+"""
+
+
 # Four threads of Go that call malloc in C, once for each line of its input: a program, and a library of a program in C.
 GO = """
 package main
@@ -222,6 +236,23 @@ class Attach(Attached):
             self.assertEqual(program.returncode, 0)
         self.assertEqual(answers[0], answers[1])
         self.assertNotIn(" -1 ", re.sub("io_uring -1 9\n", "", answers[0]))  # none can be had: EBADF
+
+    def test_a_pipe_that_it_names(self):
+        """A program may say that it is recorded into the memory of any name: what is no file is not opened."""
+        program = self.begin("/usr/bin/python3", "-S", "-c", NAMES_MEMORY, stdin=subprocess.PIPE)
+        self.attach(program, "--duration", "20ms", name="first")
+        pipe, libc = self.place / f"mallab-{os.geteuid()}-{8 * '0f'}", ctypes.CDLL(None)
+        os.mkfifo(pipe, 0o600)
+        watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.addCleanup(os.close, watch)
+        self.assertGreaterEqual(libc.inotify_add_watch(watch, bytes(pipe), 0x20), 0)  # IN_OPEN
+        program.stdin.write(f"{pipe}\n".encode())
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), b"named\n")
+        lab.run([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "second", "--duration", "20ms"])
+        self.assertRaises(BlockingIOError, os.read, watch, 1000)
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+        self.assertGreater(len(os.read(watch, 1000)), 0, "so the watch works")
 
     def test_children(self):
         """What the program forks meanwhile is recorded, and left as it is itself, its children's children too, also those whose parent has

@@ -41,6 +41,12 @@ class Library(lab.Lab):
         for place, names in before.items():
             self.assertEqual([name for name in set(os.listdir(place)) - names if "library" in name], [])
 
+    def test_where_it_is_loaded_from(self):
+        """From where mallab lies: a directory made for it would be another user's to make once it is gone, and its name stands in environments."""
+        environment = self.place / "environment"
+        self.record_from_home(f"echo $LD_PRELOAD >{environment}; exit 0")
+        self.assertEqual(environment.read_text(), f"{self.home}/libmallab.so\n")
+
     def test_recorded_as_ever(self):
         self.assertNotIn("not recorded:", self.record_from_home(f"{lab.PROGRAMS}/repeat 1000; exit 0"))
         self.assertIs(self.listing()["complete"], True)
