@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 {
     unsigned files = 0;
     bound_memory();
+    fuzz_everything = true;
     for (int i = 1; i < argc; i++) {
         struct stat stat_;
         if (stat(argv[i], &stat_) == 0 && S_ISDIR(stat_.st_mode))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "fuzz/target.h"
 
@@ -20,6 +21,13 @@ _Noreturn void fuzz_fail(const char *file, int line, const char *condition)
 {
     fprintf(stderr, "%s:%d: not true: %s\n", file, line, condition);
     abort();
+}
+
+bool fuzz_everything;
+
+unsigned fuzz_turn(const uint8_t *bytes, size_t size)
+{
+    return fuzz_everything ? 0 : (unsigned)(XXH64(bytes, size, 0) % FUZZ_TURNS);
 }
 
 /* Memory where there is some: a fuzzer writes thousands of files a second. */
@@ -45,12 +53,12 @@ const char *fuzz_input(const uint8_t *bytes, size_t size)
         fd = open(input, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         FUZZ_CHECK(fd >= 0);
     }
-    FUZZ_CHECK(ftruncate(fd, 0) == 0);
     while (done < size) {
         const ssize_t written = pwrite(fd, bytes + done, size - done, (off_t)done);
         FUZZ_CHECK(written > 0);
         done += (size_t)written;
     }
+    FUZZ_CHECK(ftruncate(fd, (off_t)size) == 0); /* the input before may have been longer */
     return input;
 }
 

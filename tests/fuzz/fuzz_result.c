@@ -1,5 +1,5 @@
 /* fuzz_result.c - any bytes as a result's JSON, as `report`, `compare`, `check` and histories take it from whoever sends it: refused
- * in one line, or shown in every form, without a byte that drives a terminal. Held against itself it is comparable. */
+ * in one line, or shown, without a byte that drives a terminal. Held against itself it is comparable. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void check_dumped(json_t *value)
     json_decref(value);
 }
 
-/* Of a page: its body shows nothing that drives anything, and what charts need ends no element. */
+/* A page's body shows nothing that drives anything, and what charts need ends no element. */
 static void check_page(char *page)
 {
     const char *body = strstr(page, "<main"), *data = strstr(page, "id=\"data\">");
@@ -49,25 +49,36 @@ static void check_page(char *page)
     free(page);
 }
 
-static void check_reports(const struct res_result *result)
+static void check_table(const struct res_result *result, int fd)
 {
-    const struct res_style plain = {0}, full = {.utf8 = true, .details = true},
-                           markdown = {.form = RES_FORM_MARKDOWN};
-    const struct res_html_source source = {"fuzz.json", result};
+    const struct res_style plain = {0}, full = {.utf8 = true, .details = true};
     check_shown(res_table_text(result, &plain), false);
     check_shown(res_table_text(result, &full), false);
+}
+
+static void check_data(const struct res_result *result, int fd)
+{
+    const struct res_style markdown = {.form = RES_FORM_MARKDOWN};
     check_shown(res_table_text(result, &markdown), false);
     check_shown(res_table_csv(result), false);
+    check_dumped(res_result_write(result));
+}
+
+static void check_html(const struct res_result *result, int fd)
+{
+    const struct res_html_source source = {"fuzz.json", result};
     check_page(res_html(&source, 1));
 }
 
-static void check_fleet(const struct res_fleet *fleet)
+static void check_fleet(const struct res_result *result, int fd)
 {
     const struct res_style plain = {0}, full = {.utf8 = true, .details = true},
                            markdown = {.form = RES_FORM_MARKDOWN, .details = true};
-    check_shown(res_fleet_document(fleet, &plain), false);
-    check_shown(res_fleet_document(fleet, &full), false);
-    check_shown(res_fleet_document(fleet, &markdown), false);
+    if (result->fleet == NULL)
+        return;
+    check_shown(res_fleet_document(result->fleet, &plain), false);
+    check_shown(res_fleet_document(result->fleet, &full), false);
+    check_shown(res_fleet_document(result->fleet, &markdown), false);
 }
 
 static void check_beside(struct res_beside *beside)
@@ -80,7 +91,7 @@ static void check_beside(struct res_beside *beside)
     res_described_release(&RES_BESIDE, beside);
 }
 
-static void check_gate(const struct res_result *result, const struct res_result *earlier)
+static void check_budget(const struct res_result *result, const struct res_result *earlier)
 {
     struct res_budget budget = {0};
     struct res_beside check;
@@ -96,8 +107,14 @@ static void check_gate(const struct res_result *result, const struct res_result 
     res_budget_release(&budget);
 }
 
-/* Against itself. */
-static void check_comparison(const struct res_result *result)
+static void check_gate(const struct res_result *result, int fd)
+{
+    check_budget(result, NULL);
+    check_budget(result, result);
+}
+
+/* The result is compared with itself. */
+static void check_comparison(const struct res_result *result, int fd)
 {
     struct res_beside comparison;
     char *problem = NULL;
@@ -108,7 +125,7 @@ static void check_comparison(const struct res_result *result)
     check_shown(problem, true);
 }
 
-static void check_history(const struct res_result *result)
+static void check_history(const struct res_result *result, int fd)
 {
     const struct res_style plain = {0};
     struct res_history history = {0};
@@ -121,8 +138,8 @@ static void check_history(const struct res_result *result)
     res_described_release(&RES_HISTORY, &history);
 }
 
-/* What is read whole is read by its rows alone, too, with the same figures. */
-static void check_rows(int fd, const struct res_result *whole)
+/* A result that is read whole is read by its rows alone, too, with the same figures. */
+static void check_rows(const struct res_result *whole, int fd)
 {
     char *problem = NULL;
     bool is_other;
@@ -142,6 +159,11 @@ static void check_rows(int fd, const struct res_result *whole)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
+    static void (*const forms[])(const struct res_result *,
+                                 int fd) = {check_rows,  check_table, check_data,       check_html,
+                                            check_fleet, check_gate,  check_comparison, check_history};
+    const size_t form_count = sizeof forms / sizeof forms[0];
+    const unsigned turn = fuzz_turn(bytes, size);
     const int fd = open(fuzz_input(bytes, size), O_RDONLY | O_CLOEXEC);
     char *problem = NULL;
     bool is_other;
@@ -149,16 +171,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(fd >= 0);
     if (res_result_load_fd(fd, "-", false, &typed, &is_other, &problem)) {
         res_result_judge(&typed);
-        check_rows(fd, &typed);
         res_notes_fill(&typed);
-        check_reports(&typed);
-        if (typed.fleet != NULL)
-            check_fleet(typed.fleet);
-        check_gate(&typed, NULL);
-        check_gate(&typed, &typed);
-        check_comparison(&typed);
-        check_history(&typed);
-        check_dumped(res_result_write(&typed));
+        for (size_t i = 0; i < form_count; i++)
+            if (turn == 0 || turn % form_count == i)
+                forms[i](&typed, fd);
         res_result_release(&typed);
     }
     (void)close(fd); /* only read from */

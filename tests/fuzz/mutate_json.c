@@ -1,23 +1,28 @@
 /* mutate_json.c - mutations that keep JSON what it is: values taken out, replaced by hostile ones, put twice, or changed for others of the
- * document. Bytes alone nearly never give a document that is read to its end. Linked to libFuzzer's target only. */
-#include <jansson.h>
+ * document. Bytes alone nearly never give a document that is read to its end. Values are found in the text: a tree, built and written
+ * again, takes longer than the target. Linked to libFuzzer's targets only. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/target.h"
 
-/* A value of the document by where it stands. */
-struct place {
-    json_t *parent;  /* NULL: none was found */
-    const char *key; /* of an object; else the index counts */
-    size_t index;
+#define VALUES_MAX  4096u
+#define DEPTH_MAX   64u
+#define STRING_MOST 300u
+
+/* A value by where it stands, and where its key does; in an array that is the same. */
+struct value {
+    size_t member, begin, end;
 };
 
-struct walk {
-    uint32_t random;
-    uint32_t seen;
-    struct place picked;
+/* A document on its way. */
+struct text {
+    uint8_t *bytes;
+    size_t size, size_max;
 };
+
+static struct value values[VALUES_MAX];
 
 static uint32_t random_next(uint32_t *state)
 {
@@ -25,133 +30,204 @@ static uint32_t random_next(uint32_t *state)
     return *state >> 8;
 }
 
-/* Each with the same chance: the n-th that is met replaces the one picked with 1 in n. */
-static void meet(struct walk *walk, struct place place)
+/* Returns the place behind a string that begins at `at`. */
+static size_t string_end(const struct text *text, size_t at)
 {
-    if (random_next(&walk->random) % ++walk->seen == 0)
-        walk->picked = place;
+    for (at++; at < text->size && text->bytes[at] != '"'; at++)
+        at += text->bytes[at] == '\\';
+    return at < text->size ? at + 1 : text->size;
 }
 
-static void walk_through(struct walk *walk, json_t *value)
+/* Likewise of a number, or of a word without quotes. */
+static size_t word_end(const struct text *text, size_t at)
 {
-    const char *key;
-    size_t index;
-    json_t *child;
-    if (json_is_object(value)) {
-        json_object_foreach(value, key, child)
-        {
-            meet(walk, (struct place){value, key, 0});
-            walk_through(walk, child);
+    while (++at < text->size && strchr(",:]}[{\" \n", text->bytes[at]) == NULL)
+        ;
+    return at;
+}
+
+/* Fill `values` with those of what may be JSON, containers among them. Each lies within the text, whatever that is. Returns their count. */
+static size_t find_values(const struct text *text)
+{
+    size_t open[DEPTH_MAX], depth = 0, count = 0, key = SIZE_MAX, at = 0;
+    while (at < text->size && count < VALUES_MAX && depth < DEPTH_MAX) {
+        const size_t begin = at;
+        switch (text->bytes[at]) {
+        case '}':
+        case ']':
+            at++;
+            if (depth > 0)
+                values[open[--depth]].end = at;
+            continue;
+        case ',':
+        case ':':
+        case ' ':
+        case '\n':
+            at++;
+            continue;
+        case '{':
+        case '[':
+            at++;
+            open[depth++] = count;
+            break;
+        case '"':
+            at = string_end(text, at);
+            if (at < text->size && text->bytes[at] == ':') {
+                key = begin;
+                continue;
+            }
+            break;
+        default:
+            at = word_end(text, at);
+            break;
         }
-    } else {
-        json_array_foreach(value, index, child)
-        {
-            meet(walk, (struct place){value, NULL, index});
-            walk_through(walk, child);
-        }
+        values[count++] = (struct value){key != SIZE_MAX ? key : begin, begin, at};
+        key = SIZE_MAX;
     }
+    while (depth > 0)
+        values[open[--depth]].end = text->size;
+    return count;
 }
 
-static struct place pick(json_t *document, uint32_t *random)
+/* Nothing changes where there is no room. */
+static void splice(struct text *text, size_t at, size_t removed, const void *added, size_t size)
 {
-    struct walk walk = {.random = *random};
-    walk_through(&walk, document);
-    *random = walk.random;
-    return walk.picked;
-}
-
-static json_t *at(const struct place *place)
-{
-    return place->key != NULL ? json_object_get(place->parent, place->key)
-                              : json_array_get(place->parent, place->index);
-}
-
-/* Takes over the value. */
-static void put(const struct place *place, json_t *value)
-{
-    if (place->key != NULL)
-        (void)json_object_set_new(place->parent, place->key, value); /* an odd one may be refused */
-    else
-        (void)json_array_set_new(place->parent, place->index, value);
-}
-
-static json_t *hostile(uint32_t random)
-{
-    static const char *const words[] = {
-        "",     "\033[31m", "faster",       "less",      "undecided",      "recorded",
-        "\n|`", "\u2028<&", "from_middle",  "died",      "../../x",        "%s%n",
-        "none", "glibc",    "mallab-run/9", "cgroup v2", "=cmd|' /C x'!A0"};
-    static const double reals[] = {0, 1, -1, 0.5, 1e-308, -1e-308, 1e308, -1e308, 1e19, 1.0000001};
-    static const json_int_t integers[] = {
-        0, 1, -1, 8, 4096, INT32_MAX, INT64_MAX, INT64_MIN, (json_int_t)1 << 53};
-    const uint32_t which = random / 8;
-    switch (random % 8) {
-    case 0:
-        return json_null();
-    case 1:
-        return json_boolean(which % 2);
-    case 2:
-        return json_string(words[which % (sizeof words / sizeof words[0])]);
-    case 3:
-        return json_real(reals[which % (sizeof reals / sizeof reals[0])]);
-    case 4:
-        return which % 2 ? json_array() : json_object();
-    case 5: {
-        char text[300];
-        memset(text, 'x', sizeof text);
-        return json_stringn(text, which % sizeof text);
-    }
-    default:
-        return json_integer(integers[which % (sizeof integers / sizeof integers[0])]);
-    }
-}
-
-static void change(json_t *document, uint32_t *random)
-{
-    const struct place place = pick(document, random), other = pick(document, random);
-    if (place.parent == NULL)
+    uint8_t *place = text->bytes + at;
+    if (text->size - removed + size > text->size_max)
         return;
+    memmove(place + size, place + removed, text->size - at - removed);
+    memcpy(place, added, size);
+    text->size = text->size - removed + size;
+}
+
+static void put(struct text *text, const struct value *value, const char *word)
+{
+    splice(text, value->begin, value->end - value->begin, word, strlen(word));
+}
+
+/* Put a copy of the text between, and what is to stand behind it, in place of so many bytes at `at`. */
+static void put_copy(struct text *text, size_t at, size_t removed, size_t begin, size_t end,
+                     const char *behind)
+{
+    char *copy = malloc(end - begin + strlen(behind) + 1);
+    FUZZ_CHECK(copy != NULL);
+    memcpy(copy, text->bytes + begin, end - begin);
+    strcpy(copy + (end - begin), behind);
+    splice(text, at, removed, copy, end - begin + strlen(behind));
+    free(copy);
+}
+
+static void take_out(struct text *text, const struct value *value)
+{
+    size_t begin = value->member, end = value->end;
+    if (end < text->size && text->bytes[end] == ',')
+        end++;
+    else if (begin > 0 && text->bytes[begin - 1] == ',')
+        begin--;
+    splice(text, begin, end - begin, "", 0);
+}
+
+static void put_hostile(struct text *text, const struct value *value, uint32_t random)
+{
+    static const char *const words[] = {"null",
+                                        "true",
+                                        "false",
+                                        "[]",
+                                        "{}",
+                                        "\"\"",
+                                        "\"\\u001b[31m\"",
+                                        "\"faster\"",
+                                        "\"less\"",
+                                        "\"undecided\"",
+                                        "\"recorded\"",
+                                        "\"\\n|`\"",
+                                        "\"\\u2028<&\"",
+                                        "\"from_middle\"",
+                                        "\"died\"",
+                                        "\"../../x\"",
+                                        "\"%s%n\"",
+                                        "\"none\"",
+                                        "\"glibc\"",
+                                        "\"mallab-run/9\"",
+                                        "\"cgroup v2\"",
+                                        "\"=cmd|' /C x'!A0\"",
+                                        "0",
+                                        "1",
+                                        "-1",
+                                        "8",
+                                        "4096",
+                                        "2147483647",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "9007199254740992",
+                                        "0.5",
+                                        "1e-308",
+                                        "-1e-308",
+                                        "1e308",
+                                        "-1e308",
+                                        "1e19",
+                                        "1.0000001"};
+    const size_t count = sizeof words / sizeof words[0];
+    char string[STRING_MOST + 3] = "\"";
+    if (random % (count + 2) < count) {
+        put(text, value, words[random % (count + 2)]);
+        return;
+    }
+    memset(string + 1, 'x', random / 64 % STRING_MOST);
+    put(text, value, strcat(string, "\""));
+}
+
+/* Multiply a number by 0 to 4; another value stays. */
+static void scale(struct text *text, const struct value *value, uint32_t random)
+{
+    char word[64] = "", *end;
+    if (value->end - value->begin >= sizeof word)
+        return;
+    memcpy(word, text->bytes + value->begin, value->end - value->begin);
+    const double number = strtod(word, &end);
+    if (end == word)
+        return;
+    snprintf(word, sizeof word, "%.17g", number * (random % 400) / 100);
+    put(text, value, word);
+}
+
+/* False: there is no value. */
+static bool change(struct text *text, uint32_t *random)
+{
+    const size_t count = find_values(text);
+    if (count == 0)
+        return false;
+    const struct value value = values[random_next(random) % count],
+                       other = values[random_next(random) % count];
     switch (random_next(random) % 6) {
     case 0:
-        if (place.key != NULL)
-            (void)json_object_del(place.parent, place.key);
-        else
-            (void)json_array_remove(place.parent, place.index);
+        take_out(text, &value);
         break;
     case 1:
-        put(&place, json_deep_copy(at(&other)));
+        put_copy(text, value.begin, value.end - value.begin, other.begin, other.end, "");
         break;
-    case 2:
-        if (place.key == NULL)
-            (void)json_array_append_new(place.parent, json_deep_copy(at(&place)));
+    case 2: /* a key that comes twice would be refused */
+        if (value.member == value.begin)
+            put_copy(text, value.member, 0, value.member, value.end, ",");
         break;
     case 3:
-        if (json_is_number(at(&place)))
-            put(&place, json_real(json_number_value(at(&place)) * (random_next(random) % 400) / 100));
+        scale(text, &value, random_next(random));
         break;
     default:
-        put(&place, hostile(random_next(random)));
+        put_hostile(text, &value, random_next(random));
         break;
     }
+    return true;
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t size_max, unsigned seed)
 {
     uint32_t random = seed;
-    json_t *document = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
-    if (document == NULL || random_next(&random) % 16 == 0) {
-        json_decref(document);
+    struct text text = {bytes, size, size_max};
+    if (random_next(&random) % 16 == 0)
         return LLVMFuzzerMutate(bytes, size, size_max);
-    }
     for (uint32_t i = 0, count = 1 + random_next(&random) % 4; i < count; i++)
-        change(document, &random);
-    char *text = json_dumps(document, JSON_COMPACT);
-    const size_t length = text != NULL ? strlen(text) : 0;
-    if (length > 0 && length <= size_max) {
-        memcpy(bytes, text, length);
-        size = length;
-    }
-    free(text);
-    json_decref(document);
-    return size;
+        if (!change(&text, &random))
+            return LLVMFuzzerMutate(bytes, text.size, size_max);
+    return text.size > 0 ? text.size : LLVMFuzzerMutate(bytes, 0, size_max);
 }

@@ -18,6 +18,12 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t size_max); /* libFuz
 #define FUZZ_CHECK(condition) ((condition) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #condition))
 _Noreturn void fuzz_fail(const char *file, int line, const char *condition);
 
+/* fuzz_turn - below FUZZ_TURNS, by a hash of the input: what of all that a target can do is done with it. 0 is everything, which takes ten
+ * times as long as reading; a crash at another turn comes again with the same bytes. Under driver.c it is always 0. */
+#define FUZZ_TURNS 64u
+unsigned fuzz_turn(const uint8_t *bytes, size_t size);
+extern bool fuzz_everything; /* driver.c's: turns do not count */
+
 /* fuzz_input - put bytes in a file without a name. Returns a path that opens it, valid until the next call. */
 const char *fuzz_input(const uint8_t *bytes, size_t size);
 
@@ -29,8 +35,8 @@ const char *fuzz_output(void);
 void check_footprint(const uint8_t *bytes, size_t size);
 void check_workload(const uint8_t *bytes, size_t size);
 
-/* check_convert - convert; an error names itself and leaves no output, success leaves a workload that reads to
- * its end and has the report's totals. from: the format, as conv_options.from. */
+/* check_convert - survey, convert, or both, by the input's turn; an error names itself and leaves no output, success leaves a workload that reads to
+ * its end and has the report's totals. from: the format, as conv_options.from; NULL: it is found out. */
 void check_convert(const uint8_t *bytes, size_t size, const char *from);
 
 /* repair_summary - make a workload's summary agree with the windows that an image holds, as far as that is
