@@ -20,6 +20,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* RES_FREED - before a pointer that is declared with a value: at the end of its block free() gets what it points at then, on every way
+ * out, in place of a call there. */
+#define RES_FREED __attribute__((cleanup(res_free_pointer)))
+static inline void res_free_pointer(const void *place)
+{
+    void *own;
+    memcpy(&own, place, sizeof own);
+    free(own);
+}
 
 enum res_field_kind {
     RES_FIELD_TEXT,    /* char *: a string; NULL is null */

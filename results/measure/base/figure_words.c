@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
+#include "results/measure/base/fields.h"
 
 const char *res_ns_words(double ns, char *room)
 {
@@ -113,9 +114,8 @@ char *res_shell_command(char *const *words)
 {
     struct res_text line = {0};
     for (; *words != NULL; words++) {
-        char *plain = res_text_plain(*words);
+        RES_FREED char *plain = res_text_plain(*words);
         const bool fits = strcmp(plain, *words) == 0 && line.length + strlen(plain) < RES_COMMAND_BYTES;
-        free(plain);
         if (!fits) {
             res_text_printf(&line, "%s...", line.length > 0 ? " " : "");
             break;

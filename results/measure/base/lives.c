@@ -204,9 +204,8 @@ json_t *res_json_text(const char *words)
 {
     json_t *string = NULL;
     if (words != NULL) {
-        char *plain = res_text_plain(words);
+        RES_FREED char *plain = res_text_plain(words);
         string = json_string(plain);
-        free(plain);
     }
     return string != NULL ? string : json_null();
 }

@@ -167,9 +167,8 @@ static char *candidate_parse(const char *text, size_t length, struct res_candida
 {
     struct parse parse = {.problem = check_text(text, length)};
     if (parse.problem == NULL) {
-        char *terminated = res_strndup(text, length);
+        RES_FREED char *terminated = res_strndup(text, length);
         const int line = ini_parse_string(terminated, on_line, &parse);
-        free(terminated);
         if (parse.problem == NULL && line != 0)
             parse.problem = res_printf("line %d is neither '[section]' nor 'key = value'", line);
     }
@@ -222,9 +221,8 @@ bool res_registry_parse(struct res_registry *registry, const char *origin, const
     if (problem == NULL && registry->candidate_count >= RES_CANDIDATES_MAX)
         problem = res_printf("more than %u candidates", RES_CANDIDATES_MAX);
     if (problem != NULL) {
-        char *plain = res_text_plain(problem);
+        RES_FREED char *plain = res_text_plain(problem);
         warn(registry, res_printf("cannot use '%s': %s, leaving it out", origin, plain));
-        free(plain);
         free(problem);
         res_described_release(&CANDIDATE, &candidate);
         return false;
@@ -241,13 +239,12 @@ static void load_file(struct res_registry *registry, const char *path)
         warn(registry, res_printf("cannot read '%s': %s, leaving it out", path, strerror(errno)));
         return;
     }
-    char *text = res_calloc(RES_INI_BYTES_MAX + 1, 1);
+    RES_FREED char *text = res_calloc(RES_INI_BYTES_MAX + 1, 1);
     const size_t length = fread(text, 1, RES_INI_BYTES_MAX + 1, file);
     if (ferror(file))
         warn(registry, res_printf("cannot read '%s': %s, leaving it out", path, strerror(errno)));
     else
         (void)res_registry_parse(registry, path, text, length); /* a refusal has become a warning */
-    free(text);
     fclose(file);
 }
 
@@ -270,9 +267,8 @@ bool res_registry_load(struct res_registry *registry, const char *directory, cha
         return false;
     }
     for (int i = 0; i < count; i++) {
-        char *path = res_path_join(directory, entries[i]->d_name);
+        RES_FREED char *path = res_path_join(directory, entries[i]->d_name);
         load_file(registry, path);
-        free(path);
         free(entries[i]);
     }
     free(entries);
@@ -381,7 +377,7 @@ bool res_candidate_resolve(struct res_candidate *candidate, const char *const *p
     if (candidate->resolved)
         return candidate->found;
     candidate->resolved = true;
-    char *binary = res_printf("mallab-replay-%s", candidate->replay);
+    RES_FREED char *binary = res_printf("mallab-replay-%s", candidate->replay);
     candidate->program = res_find_program(program_directories, binary);
     struct res_library library = {0};
     if (candidate->library != NULL && !res_library_probe(candidate->library, &library)) {
@@ -400,6 +396,5 @@ bool res_candidate_resolve(struct res_candidate *candidate, const char *const *p
     if (candidate->found && library.path != NULL)
         candidate->build = res_build_of(library.path);
     free(library.problem);
-    free(binary);
     return candidate->found;
 }

@@ -86,12 +86,10 @@ static char *append(struct res_candidate *candidate, const char *variable, const
 static char *set_prefixed(struct res_candidate *candidate, const char *prefix, const char *setting,
                           const char *value)
 {
-    char *name = res_printf("%s%s", prefix, setting);
+    RES_FREED char *name = res_printf("%s%s", prefix, setting);
     for (char *letter = name; *letter != '\0'; letter++)
         *letter = (char)toupper((unsigned char)*letter);
-    char *problem = set_variable(candidate, name, res_strdup(value));
-    free(name);
-    return problem;
+    return set_variable(candidate, name, res_strdup(value));
 }
 
 static bool is_capital(const char *setting)
@@ -178,17 +176,15 @@ static char *apply_all(struct res_candidate *candidate, const char *settings)
     char *problem = NULL;
     while (*settings == '+' && problem == NULL) {
         const size_t length = strcspn(settings + 1, "+");
-        char *setting = res_strndup(settings + 1, length);
+        RES_FREED char *setting = res_strndup(settings + 1, length);
         char *sign = strchr(setting, '=');
         if (sign == NULL || sign[1] == '\0') {
             problem = res_printf("'%.60s' is not SETTING=VALUE", setting);
         } else {
             *sign = '\0';
-            char *value = res_text_plain(sign + 1);
+            RES_FREED char *value = res_text_plain(sign + 1);
             problem = res_setting_apply(candidate, setting, value);
-            free(value);
         }
-        free(setting);
         settings += 1 + length;
     }
     return problem;
@@ -198,7 +194,7 @@ struct res_candidate *res_registry_add_inline(struct res_registry *registry, con
                                               const char *text, char **ret_problem)
 {
     const char *settings = res_setting_inline(text);
-    char *name = res_printf("%s%s", base->name, settings);
+    RES_FREED char *name = res_printf("%s%s", base->name, settings);
     struct res_candidate *candidate = res_registry_find(registry, name);
     if (candidate == NULL && strlen(name) > RES_INLINE_NAME_MAX)
         *ret_problem = res_printf("'%.60s...' is longer than %u bytes: write a file of settings instead",
@@ -214,6 +210,5 @@ struct res_candidate *res_registry_add_inline(struct res_registry *registry, con
             candidate = NULL; /* nobody asks for it: the caller gives up */
         }
     }
-    free(name);
     return candidate;
 }

@@ -246,11 +246,8 @@ static enum res_real_state run_load(struct run *run, int *ret_code, char **ret_r
 /* "'redis-cli ping' ended with exit code 1: Could not connect" */
 static char *line_ended(const struct run *run, const char *line, int code)
 {
-    char *end = res_command_end_words(code), *words = res_command_last_words(run->own_errors);
-    char *reason = res_printf("'%s' ended %s: %s", line, end, words);
-    free(end);
-    free(words);
-    return reason;
+    RES_FREED char *end = res_command_end_words(code), *words = res_command_last_words(run->own_errors);
+    return res_printf("'%s' ended %s: %s", line, end, words);
 }
 
 /* ---- from start to load ---------------------------------------------------------------------- */
@@ -266,15 +263,13 @@ static bool has_ended(struct run *run, char **ret_reason)
     free(tree);
     if (code == 0 && left > 0)
         return false;
-    char *end = res_command_end_words(code), *words = res_command_last_words(run->errors);
+    RES_FREED char *end = res_command_end_words(code), *words = res_command_last_words(run->errors);
     *ret_reason = res_printf("the service ended %s before %s%s%s", end,
                              !run->is_loaded ? "it was ready"
                              : code == 0     ? "its load did, which --stop is for"
                                              : "its load did",
                              res_command_adds(code, words) ? ": " : "",
                              res_command_adds(code, words) ? words : "");
-    free(end);
-    free(words);
     return true;
 }
 
@@ -376,11 +371,10 @@ static pid_t end(struct run *run, bool by_command)
     const struct res_confirm_service *service = run->service;
     int code = 0;
     pid_t left;
-    char *reason = NULL;
+    RES_FREED char *reason = NULL;
     const bool told = by_command && service->stop != NULL &&
                       run_line(run, service->stop, fp_now_ns() + END_NS, &code, &reason) == RES_REAL_OK &&
                       code == 0;
-    free(reason);
     if (told && ends_within(run, END_NS))
         return 0;
     fp_process_kill(&run->process, SIGTERM);

@@ -47,14 +47,13 @@ static void add_sample(struct res_confirmed_figure *figure, double baseline, dou
 static void sum_up(struct res_confirmed_figure *figure)
 {
     const size_t count = figure->own_count;
-    double *ratios = res_calloc(count + 1, sizeof *ratios);
+    RES_FREED double *ratios = res_calloc(count + 1, sizeof *ratios);
     for (size_t i = 0; i < count; i++)
         ratios[i] = figure->own[i] / figure->baseline[i];
     const struct res_estimate estimate = res_logarithm_estimate(res_trimmed_logarithm(ratios, count));
     figure->ratio = estimate.value;
     figure->interval = estimate.interval;
     figure->baseline_median = count > 0 ? res_median(figure->baseline, count) : NAN;
-    free(ratios);
 }
 
 static int judge(const struct res_confirmed_figure *figure, const struct res_confirmed_figure *noise,
@@ -217,7 +216,7 @@ static bool any_left(const struct state *state)
 
 static void run_round(struct state *state, uint64_t round)
 {
-    size_t *order = res_shuffled(&state->random, state->entry_count);
+    RES_FREED size_t *order = res_shuffled(&state->random, state->entry_count);
     for (size_t i = 0; i < state->entry_count && !is_ended(state); i++) {
         struct entry *entry = &state->entries[order[i]];
         if (entry->told->failed != NULL || (!entry->told->is_control && order[i] >= state->paired_count))
@@ -226,7 +225,6 @@ static void run_round(struct state *state, uint64_t round)
         if (!state->is_over)
             run_pair(state, entry, (round + order[i]) % 2 == 0);
     }
-    free(order);
 }
 
 /* Counts the entries with pairs, without the control. */
@@ -323,14 +321,11 @@ static enum res_real_state has_ended(const struct res_confirm_command *command, 
 {
     if (res_command_ends_alike(code, command->exit_code))
         return RES_REAL_OK;
-    char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
-    char *words = errors != NULL ? res_command_last_words(errors) : NULL;
+    RES_FREED char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
+    RES_FREED char *words = errors != NULL ? res_command_last_words(errors) : NULL;
     const bool adds = res_command_adds(code, words), is_any = command->exit_code == RES_ANY_CODE;
     *ret_reason = res_printf("the program ended %s%s%s%s%s", end, is_any ? "" : ", not ",
                              is_any ? "" : expected, adds ? ": " : "", adds ? words : "");
-    free(end);
-    free(expected);
-    free(words);
     return RES_REAL_FAILED;
 }
 
@@ -406,13 +401,12 @@ static enum res_real_state run_once(void *context, const struct res_candidate *c
 {
     const struct res_confirm_command *command = context;
     char **environment = res_command_environment(candidate);
-    char *errors = res_path_join(command->directory, "stderr");
+    RES_FREED char *errors = res_path_join(command->directory, "stderr");
     const struct res_command one = command_of(command, environment, errors);
     const enum res_real_state state = what == RES_CONFIRM_PEAK
                                           ? run_watched(command, &one, candidate->path, ret, ret_reason)
                                           : run_timed(command, &one, ret, ret_reason);
     res_strings_free(environment);
-    free(errors);
     return state;
 }
 
@@ -420,7 +414,7 @@ enum res_real_state res_confirm_command_as_it_is(const struct res_confirm_comman
                                                  const char *const *libraries, const char **ret_library,
                                                  char **ret_reason)
 {
-    char *errors = res_path_join(command->directory, "stderr");
+    RES_FREED char *errors = res_path_join(command->directory, "stderr");
     struct res_command one = command_of(command, environ, errors);
     one.output = output;
     const struct res_sampled_request request = {.command = one, .step_ns = STEP_NS, .libraries = libraries};
@@ -436,7 +430,6 @@ enum res_real_state res_confirm_command_as_it_is(const struct res_confirm_comman
     if (state == RES_REAL_OK)
         *ret_library = largest != NULL ? largest->library : NULL;
     res_sampled_release(&sampled);
-    free(errors);
     return state;
 }
 

@@ -211,29 +211,25 @@ static void warm_up(struct state *state, struct res_trial *trial)
 {
     const size_t entries = trial->entry_count;
     const bool memory = memory_rounds_of(state->options, trial->workload) > 0;
-    struct res_run *runs = res_calloc(entries, sizeof *runs);
-    size_t *order = res_calloc(entries, sizeof *order);
+    RES_FREED struct res_run *runs = res_calloc(entries, sizeof *runs);
+    RES_FREED size_t *order = res_calloc(entries, sizeof *order);
     for (size_t i = 0; i < entries; i++)
         order[i] = i;
     run_each(state, trial, PHASE_WARM_UP, 0, order, runs);
     res_trial_learn(trial, runs);
     if (!state->stopped)
         res_trial_keep(trial, order, runs, memory ? RES_KEEP_MEMORY : RES_KEEP_NOTHING);
-    free(order);
-    free(runs);
 }
 
 /* One pass of a round: the timed one, or that for memory. What a stop leaves unfinished is dropped: samples are paired. */
 static void run_round(struct state *state, struct res_trial *trial, unsigned round, enum phase phase)
 {
     const size_t entries = trial->entry_count;
-    size_t *order = res_shuffled(&state->random, entries);
-    struct res_run *runs = res_calloc(entries, sizeof *runs);
+    RES_FREED size_t *order = res_shuffled(&state->random, entries);
+    RES_FREED struct res_run *runs = res_calloc(entries, sizeof *runs);
     run_each(state, trial, phase, round + 1, order, runs);
     if (!state->stopped)
         res_trial_keep(trial, order, runs, phase == PHASE_MEMORY ? RES_KEEP_MEMORY : RES_KEEP_TIME);
-    free(order);
-    free(runs);
 }
 
 /* ---- behind the rounds ---------------------------------------------------------------------- */

@@ -59,9 +59,9 @@ static size_t run_stage(const struct res_halving *halving, struct res_options *o
                         const struct res_candidate **candidates, bool *ret_stopped)
 {
     const size_t rivals = options->candidate_count - 1;
-    struct res_score *scores = res_calloc(rivals + 1, sizeof *scores);
+    RES_FREED struct res_score *scores = res_calloc(rivals + 1, sizeof *scores);
     const char **failed = res_calloc(rivals + 1, sizeof *failed);
-    bool *kept = res_calloc(rivals + 1, sizeof *kept);
+    RES_FREED bool *kept = res_calloc(rivals + 1, sizeof *kept);
     struct res_experiment experiment;
     struct res_result result;
     size_t left = 0;
@@ -83,9 +83,7 @@ static size_t run_stage(const struct res_halving *halving, struct res_options *o
         res_result_release(&result);
     }
     res_experiment_release(&experiment);
-    free(kept);
     free(failed);
-    free(scores);
     return *ret_stopped ? options->candidate_count : left + 1;
 }
 

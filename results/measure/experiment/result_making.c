@@ -69,7 +69,7 @@ static json_t *runs_array(const struct res_run *runs, size_t count)
 /* Reads the JSON that the runs printed, by the rows, as a result is read. A NULL becomes no member. */
 static void read_printed(const struct res_entry *entry, struct res_result_entry *ret_entry)
 {
-    char *problem = NULL;
+    RES_FREED char *problem = NULL;
     json_t *printed = json_object();
     json_object_set_new(printed, "name", res_json_text(entry->candidate->name));
     json_object_set_new(printed, "runs", runs_array(entry->runs, entry->run_count));
@@ -79,7 +79,6 @@ static void read_printed(const struct res_entry *entry, struct res_result_entry 
     json_object_set(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
     if (!res_described_read(&RES_RESULT_ENTRY, printed, ret_entry, &problem))
         res_described_init(&RES_RESULT_ENTRY, ret_entry);
-    free(problem);
     json_decref(printed);
 }
 

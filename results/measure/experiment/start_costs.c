@@ -18,7 +18,7 @@ struct res_start_cost res_start_costs_of(const struct res_start_samples *own,
                                          const struct res_start_samples *base)
 {
     const size_t both = own->count < base->count ? own->count : base->count;
-    double *more = res_calloc(both + 1, sizeof *more);
+    RES_FREED double *more = res_calloc(both + 1, sizeof *more);
     struct res_start_cost cost = UNKNOWN;
     for (size_t i = 0; i < both; i++)
         more[i] = own->cpu_ns[i] - base->cpu_ns[i];
@@ -26,7 +26,6 @@ struct res_start_cost res_start_costs_of(const struct res_start_samples *own,
         cost = (struct res_start_cost){.starts = own->count,
                                        .cpu_ns = res_median(own->cpu_ns, own->count),
                                        .more_cpu_ns = both > 0 ? res_median(more, both) : NAN};
-    free(more);
     return cost;
 }
 
@@ -72,11 +71,10 @@ static void start_all(const struct res_options *options, const char *program, st
     struct res_random random = res_random_from(options->seed);
     for (unsigned round = 0; round <= options->starts && (options->stop == NULL || *options->stop == 0);
          round++) {
-        size_t *order = res_shuffled(&random, options->candidate_count);
+        RES_FREED size_t *order = res_shuffled(&random, options->candidate_count);
         for (size_t i = 0; i < options->candidate_count; i++)
             if (!sides[order[i]].failed)
                 start_once(options, program, &sides[order[i]], round > 0);
-        free(order);
         if (round > 0 && fp_now_ns() >= end_ns)
             break;
     }
@@ -85,7 +83,7 @@ static void start_all(const struct res_options *options, const char *program, st
 void res_start_costs(const struct res_options *options, bool cxx_library, struct res_start_cost *ret_costs)
 {
     const char *program = access("/bin/true", X_OK) == 0 ? "/bin/true" : "/usr/bin/true";
-    struct side *sides = res_calloc(options->candidate_count, sizeof *sides);
+    RES_FREED struct side *sides = res_calloc(options->candidate_count, sizeof *sides);
     for (size_t i = 0; i < options->candidate_count; i++) {
         struct res_candidate preloaded = *options->candidates[i];
         preloaded.path = res_printf("%s%s", preloaded.path, cxx_library ? ":libstdc++.so.6" : "");
@@ -100,5 +98,4 @@ void res_start_costs(const struct res_options *options, bool cxx_library, struct
         free(sides[i].samples.cpu_ns);
         res_strings_free(sides[i].environment);
     }
-    free(sides);
 }

@@ -92,12 +92,11 @@ char *res_command_left(pid_t pid)
     if (!res_file_begin("", path, name, sizeof name))
         *name = '\0';
     name[strcspn(name, "\n")] = '\0';
-    char *plain = res_text_plain(name);
+    RES_FREED char *plain = res_text_plain(name);
     char *reason = res_printf(
         "the program has ended and left '%s' (process %d) running, whose end was waited for %s: mallab "
         "confirm takes a service with --start and --load, and waits longer with --timeout",
         plain, (int)pid, RES_DURATION((double)RES_LEFT_NS));
-    free(plain);
     return reason;
 }
 
@@ -254,21 +253,18 @@ static struct res_texts words_of(const struct res_timed_request *request, char *
 /* Tells why hyperfine left no result. The caller's to free. */
 static char *no_result(const struct res_command *command, int status)
 {
-    char *end = res_command_end_words(fp_status_code(status)),
-         *words = res_command_last_words(command->errors);
-    char *reason = res_printf("hyperfine gave no result and ended %s: %s", end, words);
-    free(end);
-    free(words);
-    return reason;
+    RES_FREED char *end = res_command_end_words(fp_status_code(status)),
+                   *words = res_command_last_words(command->errors);
+    return res_printf("hyperfine gave no result and ended %s: %s", end, words);
 }
 
 static enum res_real_state run_hyperfine(const struct res_timed_request *request, struct res_timed *ret,
                                          char **ret_reason)
 {
-    char *result = res_path_join(request->directory, "hyperfine.json");
+    RES_FREED char *result = res_path_join(request->directory, "hyperfine.json");
     char **plain = res_run_environment(NULL);
     struct res_texts words = words_of(request, plain), arguments = {0};
-    char *line = shell_words(words.items);
+    RES_FREED char *line = shell_words(words.items);
     const char *const fixed[] = {"hyperfine",     "-N",   "--runs", "1", "--style", "none", "-i",
                                  "--export-json", result, "--",     line};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
@@ -281,7 +277,7 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
     command.environment = plain;
     unlink(result); /* of the run before */
     enum res_real_state state = run_child(&command, &process, &wall_ns, &left_ns, ret_reason);
-    char *text = res_calloc(RESULT_BYTES_MAX, 1);
+    RES_FREED char *text = res_calloc(RESULT_BYTES_MAX, 1);
     if (state == RES_REAL_OK && (!res_file_begin("", result, text, RESULT_BYTES_MAX) || *text == '\0')) {
         *ret_reason = no_result(&command, process.status);
         state = RES_REAL_FAILED;
@@ -289,12 +285,9 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
         state = RES_REAL_FAILED;
     }
     ret->cpu_ns += state == RES_REAL_OK ? left_ns : 0;
-    free(text);
     res_strings_free(plain);
     res_texts_release(&words);
     res_texts_release(&arguments);
-    free(result);
-    free(line);
     return state;
 }
 

@@ -228,11 +228,10 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
 {
     bool whole = true;
     for (unsigned pass = 0; pass < passes && whole; pass++) {
-        size_t *order = res_shuffled(random, trial->entry_count);
+        RES_FREED size_t *order = res_shuffled(random, trial->entry_count);
         for (size_t i = 0; i < trial->entry_count && whole; i++)
             if (trial->entries[order[i]].failed == NULL)
                 whole = one_latency(&trial->entries[order[i]], runner);
-        free(order);
     }
     for (size_t i = 0; i < trial->entry_count && !whole; i++)
         res_passes_release(&trial->entries[i].passes);

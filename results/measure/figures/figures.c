@@ -64,7 +64,7 @@ static void measure_memory(const struct res_result_workload *workload, struct re
 {
     const struct runs runs = memory_of(workload, entry);
     struct res_figures *figures = &entry->figures;
-    double *samples = res_calloc(runs.count + 1, sizeof *samples);
+    RES_FREED double *samples = res_calloc(runs.count + 1, sizeof *samples);
     for (size_t i = 0; i < sizeof MEDIANS / sizeof MEDIANS[0]; i++)
         *(double *)(void *)((char *)figures + MEDIANS[i].figure) = take(runs, MEDIANS[i].in_run, samples)
                                                                        ? res_median(samples, runs.count)
@@ -75,7 +75,6 @@ static void measure_memory(const struct res_result_workload *workload, struct re
     entry->resident_rounds = workload->memory_rounds > 0 ? entry->memory_count : entry->run_count;
     figures->growth = res_growth_together(runs.items, runs.count, offsetof(struct res_run, growth));
     figures->live_growth = res_growth_together(runs.items, runs.count, offsetof(struct res_run, live_growth));
-    free(samples);
 }
 
 /* Sets the reason for which memory of an entry is not what the program would have had. */
@@ -222,7 +221,7 @@ static void withdraw(struct res_difference *time, double p_corrected, double exc
 static void judge_family(struct res_result_workload *workload)
 {
     const size_t count = workload->candidate_count;
-    double *p_values = res_calloc(count + 1, sizeof *p_values);
+    RES_FREED double *p_values = res_calloc(count + 1, sizeof *p_values);
     for (size_t i = 1; i < count; i++) {
         const double p_value = workload->candidates[i].figures.time.p_value;
         p_values[i] = p_value > 0 ? p_value : NAN;
@@ -232,14 +231,13 @@ static void judge_family(struct res_result_workload *workload)
     for (size_t i = 1; i < count; i++)
         withdraw(&workload->candidates[i].figures.time, isnan(p_values[i]) ? 0 : p_values[i],
                  resolved(workload));
-    free(p_values);
 }
 
 /* The figures shown are the ones judged: of the baseline and its control together, which are the same, and of a candidate that times its ratio. */
 static void judge_times(struct res_result_workload *workload)
 {
     const size_t count = entry_count(workload);
-    struct res_series *series = res_calloc(count, sizeof *series);
+    RES_FREED struct res_series *series = res_calloc(count, sizeof *series);
     struct res_steady **steady = res_calloc(count, sizeof *steady);
     for (size_t i = 0; i < count; i++) {
         series[i] = res_series_of(workload, entry_at(workload, i), RES_METRIC_TIME);
@@ -268,7 +266,6 @@ static void judge_times(struct res_result_workload *workload)
         res_series_release(&series[i]);
         res_steady_free(steady[i]);
     }
-    free(series);
     free(steady);
 }
 

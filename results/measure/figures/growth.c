@@ -120,9 +120,9 @@ void res_growth_measure(struct res_run *run)
     const json_t *samples = json_object_get(run->json, "samples");
     const json_t *times = json_object_get(samples, "time_ns");
     const size_t count = json_array_size(times);
-    double *times_ns = numbers_of(times, count);
-    double *live = numbers_of(json_object_get(samples, "live_bytes"), count);
-    double *resident = numbers_of(json_object_get(samples, "resident_bytes"), count);
+    RES_FREED double *times_ns = numbers_of(times, count);
+    RES_FREED double *live = numbers_of(json_object_get(samples, "live_bytes"), count);
+    RES_FREED double *resident = numbers_of(json_object_get(samples, "resident_bytes"), count);
     run->growth = run->live_growth = (struct res_growth){NAN, NAN, NAN};
     if (times_ns != NULL && live != NULL && resident != NULL) {
         const double held = run->resident_peak_bytes;
@@ -133,15 +133,12 @@ void res_growth_measure(struct res_run *run)
         if (run->growth.bytes < ADDED * run->live_growth.bytes)
             run->growth.bytes = 0;
     }
-    free(times_ns);
-    free(live);
-    free(resident);
 }
 
 struct res_growth res_growth_together(const struct res_run *runs, size_t count, size_t at)
 {
     struct res_growth all = {NAN, NAN, NAN};
-    double *bytes = res_calloc(count + 1, sizeof *bytes);
+    RES_FREED double *bytes = res_calloc(count + 1, sizeof *bytes);
     for (size_t i = 0; i < count; i++) {
         const struct res_growth *one = (const void *)((const char *)&runs[i] + at);
         bytes[i] = one->bytes;
@@ -149,6 +146,5 @@ struct res_growth res_growth_together(const struct res_run *runs, size_t count, 
         all.high = fmax(all.high, one->high);
     }
     all.bytes = count > 0 ? res_median(bytes, count) : NAN;
-    free(bytes);
     return all;
 }

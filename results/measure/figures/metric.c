@@ -217,12 +217,10 @@ struct res_logarithm res_series_logarithm(const struct res_series *series, const
     const size_t count = base == NULL || series->count < base->count ? series->count : base->count;
     if (res_series_has_time(series) && (base == NULL || res_series_has_time(base)))
         return logarithm_of_times(series, base);
-    double *ratios = res_calloc(count + 1, sizeof *ratios);
+    RES_FREED double *ratios = res_calloc(count + 1, sizeof *ratios);
     for (size_t i = 0; i < count; i++)
         ratios[i] = base == NULL ? series->values[i] : res_ratio_of(series->values[i], base->values[i]);
-    const struct res_logarithm found = res_trimmed_logarithm(ratios, count);
-    free(ratios);
-    return found;
+    return res_trimmed_logarithm(ratios, count);
 }
 
 struct res_logarithm res_series_across(const struct res_series *now, const struct res_series *then)
@@ -303,10 +301,9 @@ static struct passes passes_of(const json_t *array)
     json_t *pass;
     json_array_foreach(array, index, pass)
     {
-        char *problem = NULL;
+        RES_FREED char *problem = NULL;
         if (res_described_read(&RES_LATENCY, pass, &passes.items[passes.count], &problem))
             passes.count++;
-        free(problem);
     }
     return passes;
 }
@@ -360,7 +357,7 @@ static const struct res_call_figures *find(struct res_latency_figures *pass, enu
 static double over(const struct passes *passes, enum list list, const struct res_call_figures *like,
                    size_t offset, bool largest)
 {
-    double *values = res_calloc(passes->count + 1, sizeof *values);
+    RES_FREED double *values = res_calloc(passes->count + 1, sizeof *values);
     size_t count = 0;
     for (size_t i = 0; i < passes->count; i++) {
         const struct res_call_figures *group = find(&passes->items[i], list, like);
@@ -369,9 +366,7 @@ static double over(const struct passes *passes, enum list list, const struct res
         if (isfinite(value))
             values[count++] = value;
     }
-    const double found = count > 0 ? res_quantile(values, count, largest ? 1 : 0.5) : NAN;
-    free(values);
-    return found;
+    return count > 0 ? res_quantile(values, count, largest ? 1 : 0.5) : NAN;
 }
 
 /* The part above the floor's; all of it where the floor has none. */
@@ -416,11 +411,10 @@ struct res_latency_figures *res_latency_read(const json_t *array, const char *fa
         return NULL;
     struct res_latency_figures *figures = res_calloc(1, sizeof *figures);
     json_t *runs = failed == NULL ? json_pack("{s:O}", "runs", array) : json_object();
-    char *problem = NULL;
+    RES_FREED char *problem = NULL;
     if (!res_described_read(&RES_LATENCY, runs, figures, &problem))
         res_described_init(&RES_LATENCY, figures);
     json_decref(runs);
-    free(problem);
     figures->unavailable = failed != NULL ? res_text_plain(failed) : NULL;
     return figures;
 }

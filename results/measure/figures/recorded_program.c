@@ -264,14 +264,12 @@ static bool is_apart(double replayed, double process, double by)
 double res_blocked_share(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     const double ops = (double)workload->ops - (double)workload->inherited_ops;
-    double *samples = res_calloc(entry->run_count + 1, sizeof *samples);
+    RES_FREED double *samples = res_calloc(entry->run_count + 1, sizeof *samples);
     size_t count = 0;
     for (size_t i = 0; workload->threads > 1 && i < entry->run_count; i++)
         if (isfinite(entry->runs[i].blocked_ns / entry->runs[i].ns_per_op))
             samples[count++] = entry->runs[i].blocked_ns / (entry->runs[i].ns_per_op * ops);
-    const double share = count > 0 ? res_median(samples, count) : NAN;
-    free(samples);
-    return share;
+    return count > 0 ? res_median(samples, count) : NAN;
 }
 
 char *res_doubt_of_calls(const struct res_result_workload *workload)

@@ -216,7 +216,7 @@ enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct 
         *ret_problem = res_strdup("it does not say which workload it is of (file_digest)");
         return RES_FLEET_REFUSED;
     }
-    char *label = res_text_plain(cell->label != NULL ? cell->label : "");
+    RES_FREED char *label = res_text_plain(cell->label != NULL ? cell->label : "");
     const size_t at = place_of(input, label, workload->file_digest);
     const bool is_there = at < input->count &&
                           order_of(input->sources[at], label, workload->file_digest) == 0;
@@ -230,7 +230,6 @@ enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct 
     }
     if (!is_same)
         input->sources[at]->host.results = before + 1;
-    free(label);
     return is_same ? RES_FLEET_DOUBLED : RES_FLEET_TAKEN;
 }
 
@@ -376,11 +375,10 @@ void res_fleet_of_result(struct res_result *result)
     struct res_fleet_input *input = res_fleet_begin(names, first->candidate_count);
     size_t taken = 0;
     for (size_t i = 0; i < result->workload_count; i++) {
-        char *problem = NULL;
+        RES_FREED char *problem = NULL;
         const struct res_result_workload *workload = &result->workloads[i];
         const struct res_fleet_cell cell = {.label = workload->label, .share = NAN, .created = i};
         taken += res_fleet_take(input, &cell, result, workload, &problem) == RES_FLEET_TAKEN;
-        free(problem);
     }
     if (taken > 1) {
         result->fleet = res_calloc(1, sizeof *result->fleet);

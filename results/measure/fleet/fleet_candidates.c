@@ -233,12 +233,12 @@ static void fill_totals(const struct sample *sample, size_t at, struct res_fleet
 /* Fills the figures of time or of memory. The baseline has totals alone. */
 static void fill_figures(struct res_fleet *fleet, bool memory)
 {
-    struct sample *samples = res_calloc(fleet->candidate_count, sizeof *samples);
-    double *p_values = res_calloc(fleet->candidate_count, sizeof *p_values);
+    RES_FREED struct sample *samples = res_calloc(fleet->candidate_count, sizeof *samples);
+    RES_FREED double *p_values = res_calloc(fleet->candidate_count, sizeof *p_values);
     for (size_t i = 0; i < fleet->candidate_count; i++)
         samples[i] = sample_of(fleet, i, memory);
-    double *differs = host_p_values(fleet, samples, NAN);
-    double *loses = memory ? NULL : host_p_values(fleet, samples, 1 + fleet->loser_limit);
+    RES_FREED double *differs = host_p_values(fleet, samples, NAN);
+    RES_FREED double *loses = memory ? NULL : host_p_values(fleet, samples, 1 + fleet->loser_limit);
     p_values[0] = NAN;
     for (size_t i = 1; i < fleet->candidate_count; i++) {
         struct res_fleet_change *change = change_of(&fleet->candidates[i], memory);
@@ -259,20 +259,15 @@ static void fill_figures(struct res_fleet *fleet, bool memory)
         }
         sample_release(&samples[i]);
     }
-    free(loses);
-    free(differs);
-    free(p_values);
-    free(samples);
 }
 
 void res_fleet_candidates_fill(struct res_fleet *fleet)
 {
-    double *shares = res_calloc(fleet->host_count + 1, sizeof *shares);
+    RES_FREED double *shares = res_calloc(fleet->host_count + 1, sizeof *shares);
     for (size_t i = 0; i < fleet->host_count; i++)
         shares[i] = fleet->hosts[i].share;
     fleet->workloads = fleet->host_count;
     fleet->n_eff = res_many_effective(shares, fleet->host_count);
-    free(shares);
     fill_figures(fleet, false);
     fill_figures(fleet, true);
     for (size_t i = 0; i < fleet->candidate_count; i++)

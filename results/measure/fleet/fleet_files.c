@@ -121,9 +121,8 @@ static struct expected *expected_of(const struct expectation *expectation,
     if (found == NULL)
         found = find_expected(expectation, workload->name);
     if (found == NULL && fp_has_ending(workload->name, ".wl")) {
-        char *bare = res_strndup(workload->name, strlen(workload->name) - strlen(".wl"));
+        RES_FREED char *bare = res_strndup(workload->name, strlen(workload->name) - strlen(".wl"));
         found = find_expected(expectation, bare);
-        free(bare);
     }
     return found;
 }

@@ -131,11 +131,10 @@ static void look_at_frequency(struct res_disturbances *disturbances)
             break;
         if (strcmp(word, "performance") == 0)
             continue;
-        char *plain = res_text_plain(word);
+        RES_FREED char *plain = res_text_plain(word);
         add(disturbances, "governor", "before", cpu, "processor",
             res_printf("the frequency governor of processor %d is %s", cpu, plain),
             "set it to performance: cpupower frequency-set -g performance");
-        free(plain);
         break;
     }
     read_word(disturbances, "/sys/devices/system/cpu/intel_pstate/no_turbo", word, sizeof word);
@@ -243,7 +242,7 @@ void res_disturbances_end(struct res_disturbances *disturbances)
 static double phases_percent(const struct res_result_entry *floor)
 {
     const size_t count = floor != NULL && floor->failed == NULL ? floor->run_count : 0;
-    double *times = res_calloc(count + 1, sizeof *times);
+    RES_FREED double *times = res_calloc(count + 1, sizeof *times);
     for (size_t i = 0; i < count; i++)
         times[i] = floor->runs[i].ns_per_op;
     const double middle = count >= RES_ROUNDS_FOR_VERDICT ? res_median(times, count) : NAN;
@@ -254,7 +253,6 @@ static double phases_percent(const struct res_result_entry *floor)
         sums[slow] += times[i];
         counts[slow]++;
     }
-    free(times);
     return 100 * (sums[1] / (double)counts[1] / (sums[0] / (double)counts[0]) - 1);
 }
 
@@ -343,7 +341,7 @@ void res_machine_describe(struct res_machine *ret_machine)
     struct utsname names;
     Dl_info libc;
     double load[1];
-    char *flags = cpu_fact("\nflags");
+    RES_FREED char *flags = cpu_fact("\nflags");
     const char *name = getenv(RES_MACHINE_VARIABLE);
     const long pages = sysconf(_SC_PHYS_PAGES);
     res_described_init(&RES_MACHINE, ret_machine);
@@ -363,5 +361,4 @@ void res_machine_describe(struct res_machine *ret_machine)
     ret_machine->governor = line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     ret_machine->load_1_minute = getloadavg(load, 1) == 1 ? load[0] : NAN;
     ret_machine->virtual_machine = flags != NULL ? strstr(flags, " hypervisor") != NULL : -1;
-    free(flags);
 }

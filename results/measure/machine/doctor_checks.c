@@ -32,12 +32,11 @@ void res_doctor_release(struct res_doctor *doctor)
 void res_doctor_add(struct res_doctor *doctor, const char *area, const char *name,
                     enum res_doctor_state state, char *found, const char *why, const char *remedy)
 {
-    char *plain = res_text_plain(found);
+    RES_FREED char *plain = res_text_plain(found);
     json_array_append_new(doctor->checks, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?}", "area", area, "name",
                                                     name, "state", STATES[state], "found", plain, "why", why,
                                                     "remedy", state != RES_DOCTOR_OK ? remedy : NULL));
     doctor->count[state]++;
-    free(plain);
     free(found);
 }
 
@@ -90,10 +89,8 @@ static const struct {
 
 static bool exists(const struct res_doctor *doctor, const char *path)
 {
-    char *full = res_printf("%s%s", doctor->root, path);
-    const bool is_there = access(full, F_OK) == 0;
-    free(full);
-    return is_there;
+    RES_FREED char *full = res_printf("%s%s", doctor->root, path);
+    return access(full, F_OK) == 0;
 }
 
 /* The one seen last: of memory there are a before and an after. */
@@ -157,7 +154,7 @@ static void add_processors(struct res_doctor *doctor)
 
 static void add_virtual_machine(struct res_doctor *doctor)
 {
-    char *text = res_calloc(65536, 1);
+    RES_FREED char *text = res_calloc(65536, 1);
     if (res_doctor_read(doctor, "/proc/cpuinfo", text, 65536)) {
         const bool is_one = strstr(text, " hypervisor") != NULL;
         res_doctor_add(
@@ -166,7 +163,6 @@ static void add_virtual_machine(struct res_doctor *doctor)
             "the first touch of memory costs more, and neighbours are unseen; compare within one table only",
             "warm-ups and interleaved rounds stand against it; for single per cents use real hardware");
     }
-    free(text);
 }
 
 /* The value of a control group's file, of the own group or of the nearest one above that has a limit. */
@@ -175,7 +171,8 @@ static bool group_limit(const struct res_doctor *doctor, const char *name, char 
     char groups[4096], path[4352];
     (void)res_doctor_read(doctor, "/proc/self/cgroup", groups, sizeof groups);
     const char *unified = strncmp(groups, "0::", 3) == 0 ? groups : strstr(groups, "\n0::");
-    char *group = res_strdup(unified != NULL ? strchr(unified, '/') != NULL ? strchr(unified, '/') : "" : "");
+    RES_FREED char *group = res_strdup(
+        unified != NULL ? strchr(unified, '/') != NULL ? strchr(unified, '/') : "" : "");
     bool found = false;
     group[strcspn(group, "\n")] = '\0';
     for (;;) {
@@ -186,7 +183,6 @@ static bool group_limit(const struct res_doctor *doctor, const char *name, char 
             break;
         *slash = '\0';
     }
-    free(group);
     return found;
 }
 
@@ -216,9 +212,9 @@ static void add_limit_groups(struct res_doctor *doctor)
 {
     struct res_group_place place;
     const bool found = res_group_place_find(doctor->root, NULL, &place);
-    char *text = found ? res_printf("control groups of version %d can be made in %s", place.version,
-                                    place.directory)
-                       : res_printf("RLIMIT_DATA only: %s", place.why);
+    RES_FREED char *text = found ? res_printf("control groups of version %d can be made in %s", place.version,
+                                              place.directory)
+                                 : res_printf("RLIMIT_DATA only: %s", place.why);
     char *plain = res_text_plain(text);
     const bool is_good = found ||
                          !exists(doctor, "/proc/self/cgroup"); /* else there is nothing to be mended */
@@ -228,7 +224,6 @@ static void add_limit_groups(struct res_doctor *doctor)
         "is mapped",
         "run as root, or in a group of its own: systemd-run --user --scope -p Delegate=yes "
         "mallab ...; or name one by --limit-in");
-    free(text);
     res_group_place_release(&place);
 }
 
@@ -247,7 +242,7 @@ static void add_shared_memory(struct res_doctor *doctor)
 {
     static const char WHY[] =
         "the recorded program hands its calls to the collector through it (128 MiB, --memory)";
-    char *path = res_printf("%s/dev/shm", doctor->root);
+    RES_FREED char *path = res_printf("%s/dev/shm", doctor->root);
     struct statvfs facts;
     char bytes[32];
     if (statvfs(path, &facts) != 0 || access(path, W_OK | X_OK) != 0) {
@@ -264,7 +259,6 @@ static void add_shared_memory(struct res_doctor *doctor)
             "docker run --shm-size 1g, or record --memory with less; what older recorders left is in "
             "/dev/shm/mallab*");
     }
-    free(path);
 }
 
 static void add_limit(struct res_doctor *doctor, const char *name, int resource, const char *why,
@@ -397,17 +391,16 @@ static void add_ptrace(struct res_doctor *doctor)
     char scope[32];
     const bool told = res_doctor_read(doctor, "/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope);
     const int error = doctor->root[0] == '\0' ? try_ptrace() : 0;
-    char *suffix = told ? res_printf(" (kernel.yama.ptrace_scope is %s)", scope) : res_strdup("");
+    RES_FREED char *suffix = told ? res_printf(" (kernel.yama.ptrace_scope is %s)", scope) : res_strdup("");
     res_doctor_add(doctor, CONFIRMING, "ptrace", error != 0 ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
                    res_printf("%s%s", error != 0 ? strerror(error) : "works on own children", suffix),
                    "mallab confirm watches the real program's memory with it",
                    "sysctl kernel.yama.ptrace_scope=1; docker run --cap-add SYS_PTRACE");
-    free(suffix);
 }
 
 static void add_seccomp(struct res_doctor *doctor)
 {
-    char *text = res_calloc(8192, 1);
+    RES_FREED char *text = res_calloc(8192, 1);
     (void)res_doctor_read(doctor, "/proc/self/status", text, 8192);
     const char *line = strstr(text, "\nSeccomp:");
     const bool filtered = line != NULL && strtol(line + strlen("\nSeccomp:"), NULL, 10) != 0;
@@ -416,7 +409,6 @@ static void add_seccomp(struct res_doctor *doctor)
         res_strdup(filtered ? "this shell's system calls are filtered (a container's profile)" : "no filter"),
         "a filter may forbid what ptrace needs, and slows all calls",
         "docker run --security-opt seccomp=unconfined, if one of these is refused");
-    free(text);
 }
 
 void res_doctor_confirming(struct res_doctor *doctor)

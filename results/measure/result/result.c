@@ -63,7 +63,7 @@ static const char *kind_of(const char *schema, const char **ret_remedy)
 const char *res_json_kind_of_file(const char *path, const char **ret_remedy)
 {
     static const char KEY[] = "\"schema\"";
-    char *head = res_calloc(HEAD_BYTES, 1);
+    RES_FREED char *head = res_calloc(HEAD_BYTES, 1);
     (void)res_file_begin("", path, head, HEAD_BYTES); /* else it is empty */
     const char *at = head + strspn(head, " \t\r\n");
     const char *key = *at == '{' ? strstr(at, KEY) : NULL;
@@ -73,7 +73,6 @@ const char *res_json_kind_of_file(const char *path, const char **ret_remedy)
         key += strspn(key, " \t\r\n:");
         words = *key == '"' ? kind_of(key + 1, ret_remedy) : NULL;
     }
-    free(head);
     return words;
 }
 
@@ -117,13 +116,12 @@ static const char *shown_defect(const struct res_result *result)
 
 void res_result_names_apart(struct res_result *result)
 {
-    struct res_named *named = res_calloc(result->workload_count + 1, sizeof *named);
+    RES_FREED struct res_named *named = res_calloc(result->workload_count + 1, sizeof *named);
     for (size_t i = 0; i < result->workload_count; i++) {
         struct res_result_workload *workload = &result->workloads[i];
         named[i] = (struct res_named){&workload->name, workload->label, workload->file_digest};
     }
     res_names_apart(named, result->workload_count);
-    free(named);
 }
 
 void res_result_of_fleet(struct res_fleet *fleet, struct res_result *ret_result)
@@ -170,11 +168,10 @@ static bool parse_rows(const char *text, size_t size, const struct fp_json_bound
 {
     json_error_t error;
     size_t kept;
-    char *rows = res_realloc(NULL, size, 1);
+    RES_FREED char *rows = res_realloc(NULL, size, 1);
     ret_lists->left = bound->memory_bytes / FP_JSON_ELEMENT_BYTES;
     const bool parsed = res_described_text(&RES_RESULT, text, size, rows, &kept, ret_lists) &&
                         fp_json_parse(rows, kept, bound, ret_result, &error) == FP_OK;
-    free(rows);
     if (parsed && is_schema_of_result(json_string_value(json_object_get(*ret_result, "schema"))))
         return true;
     if (parsed)
@@ -214,12 +211,11 @@ static char *unread(const char *path, enum fp_status status, const json_error_t 
     if (strncmp(begin, "MALLAB", 6) == 0)
         return res_strdup(
             "it is a footprint or a workload, no result: 'mallab ab -o RESULT.json' makes one of it");
-    char *plain = res_text_plain(error->text);
+    RES_FREED char *plain = res_text_plain(error->text);
     char *problem = res_printf("no JSON: %s at byte %d%s", plain, error->position,
                                json_error_code(error) == json_error_premature_end_of_input
                                    ? ": it is cut off; copy it again, or measure anew"
                                    : "");
-    free(plain);
     return problem;
 }
 

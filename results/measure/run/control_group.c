@@ -38,25 +38,22 @@ static bool has(char *list, const char *separators, const char *word)
 static bool file_has(const char *root, const char *directory, const char *name, const char *word)
 {
     char text[4096];
-    char *path = res_path_join(directory, name);
+    RES_FREED char *path = res_path_join(directory, name);
     const bool read = res_file_begin(root, path, text, sizeof text);
-    free(path);
     return read && has(text, " \n", word);
 }
 
 static bool file_is(const char *root, const char *directory, const char *name)
 {
-    char *path = res_printf("%s%s/%s", root, directory, name);
-    const bool there = access(path, F_OK) == 0;
-    free(path);
-    return there;
+    RES_FREED char *path = res_printf("%s%s/%s", root, directory, name);
+    return access(path, F_OK) == 0;
 }
 
 /* NULL when groups can be made below it; else why not, the caller's. */
 static char *why_not(const char *root, const char *directory, int *ret_version)
 {
     struct stat facts;
-    char *full = res_printf("%s%s", root, directory);
+    RES_FREED char *full = res_printf("%s%s", root, directory);
     char *why = NULL;
     const bool second = file_is(root, directory, "cgroup.controllers");
     *ret_version = second ? 2 : 1;
@@ -76,7 +73,6 @@ static char *why_not(const char *root, const char *directory, int *ret_version)
         why = res_printf("'%s' does not hand the memory controller down: echo +memory > "
                          "%s/cgroup.subtree_control, of a group that holds no processes itself",
                          directory, directory);
-    free(full);
     return why;
 }
 
@@ -103,12 +99,10 @@ bool res_group_place_find(const char *root, const char *asked, struct res_group_
     char directory[RES_GROUP_PATH_MAX], mount[RES_GROUP_PATH_MAX], cgroup[16384];
     *ret_place = (struct res_group_place){0};
     if (asked != NULL) {
-        char *real = root[0] == '\0' ? realpath(asked, NULL) : NULL; /* the run may be elsewhere */
-        const bool found = try_one(root, res_strdup(real != NULL ? real : asked), ret_place);
-        free(real);
-        return found;
+        RES_FREED char *real = root[0] == '\0' ? realpath(asked, NULL) : NULL; /* the run may be elsewhere */
+        return try_one(root, res_strdup(real != NULL ? real : asked), ret_place);
     }
-    char *mounts = res_calloc(MOUNTS_MAX, 1);
+    RES_FREED char *mounts = res_calloc(MOUNTS_MAX, 1);
     bool found = false;
     (void)res_file_begin(root, "/proc/self/cgroup", cgroup, sizeof cgroup); /* "" when there is none */
     (void)res_file_begin(root, "/proc/self/mountinfo", mounts, MOUNTS_MAX);
@@ -121,7 +115,6 @@ bool res_group_place_find(const char *root, const char *asked, struct res_group_
             found = try_one(root, res_strdup(directory), ret_place);
         }
     }
-    free(mounts);
     if (!found && ret_place->why == NULL)
         ret_place->why = res_strdup(
             "no control group is to be seen here: /sys/fs/cgroup is not mounted, or this "
@@ -260,9 +253,8 @@ static int make_directory(const struct res_group_place *place, struct res_group 
 {
     static unsigned number;
     for (unsigned i = 0; i < NAMES_MAX; i++) {
-        char *name = res_printf(PREFIX "%d-%u", (int)getpid(), number++);
+        RES_FREED char *name = res_printf(PREFIX "%d-%u", (int)getpid(), number++);
         char *directory = res_path_join(place->directory, name);
-        free(name);
         const int error = mkdir(directory, 0755) == 0 ? 0 : errno;
         group->lock_fd = error == 0 ? lock(directory) : -1;
         if (group->lock_fd >= 0) {
@@ -361,10 +353,10 @@ json_t *res_group_killed(const struct res_group *group, uint64_t limit_bytes)
             where = res_strdup("after the last op, at rest");
         }
     }
-    char *text = res_printf("the kernel killed it for want of memory %s; the limit is %s", where, limit);
+    RES_FREED char *text = res_printf("the kernel killed it for want of memory %s; the limit is %s", where,
+                                      limit);
     free(where);
     json_object_set_new(failure, "text", json_string(text));
-    free(text);
     return failure;
 }
 
@@ -377,13 +369,12 @@ static void sweep(const struct res_group_place *place)
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
-        char *path = res_path_join(place->directory, entry->d_name);
+        RES_FREED char *path = res_path_join(place->directory, entry->d_name);
         const int fd = lock(path);
         if (fd >= 0) {
             (void)rmdir(path); /* its run may still be ending: then the next one sweeps it */
             (void)close(fd);   /* nothing was done with it */
         }
-        free(path);
     }
     if (directory != NULL)
         (void)closedir(directory); /* it was only read */

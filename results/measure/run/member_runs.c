@@ -334,9 +334,8 @@ static enum res_run_state run_members(const struct res_run_request *request, str
         own.workload = request->members[i].path;
         const enum res_run_state state = res_run_once(&own, &runs[i], ret_reason);
         if (state == RES_RUN_FAILED) {
-            char *reason = *ret_reason;
+            RES_FREED char *reason = *ret_reason;
             *ret_reason = res_printf("%s: %s", request->members[i].name, reason);
-            free(reason);
         }
         if (state != RES_RUN_OK)
             return state;
@@ -350,7 +349,7 @@ enum res_run_state res_run_workload(const struct res_run_request *request, struc
 {
     if (request->member_count == 0)
         return res_run_once(request, ret_run, ret_reason);
-    struct res_run *runs = res_calloc(request->member_count, sizeof *runs);
+    RES_FREED struct res_run *runs = res_calloc(request->member_count, sizeof *runs);
     size_t done = 0;
     enum res_run_state state = run_members(request, runs, &done, ret_reason);
     if (state == RES_RUN_OK &&
@@ -358,6 +357,5 @@ enum res_run_state res_run_workload(const struct res_run_request *request, struc
         state = RES_RUN_FAILED;
     for (size_t i = 0; i < done; i++)
         res_run_release(&runs[i]);
-    free(runs);
     return state;
 }

@@ -77,9 +77,8 @@ static void add_value(struct res_texts *line, const char *option, const char *va
 
 static void add_number(struct res_texts *line, const char *option, uint64_t number)
 {
-    char *value = number > 0 ? res_printf("%llu", (unsigned long long)number) : NULL;
+    RES_FREED char *value = number > 0 ? res_printf("%llu", (unsigned long long)number) : NULL;
     add_value(line, option, value);
-    free(value);
 }
 
 char **res_run_arguments(const struct res_run_request *request, const char *const *extra)
@@ -100,10 +99,9 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     for (size_t i = 0; i < candidate->environment.count; i++)
         add_value(&line, "--setting", candidate->environment.items[i].name);
     for (size_t i = 0; i < candidate->expected.count; i++) {
-        char *pair = res_printf("%s=%s", candidate->expected.items[i].name,
-                                candidate->expected.items[i].value);
+        RES_FREED char *pair = res_printf("%s=%s", candidate->expected.items[i].name,
+                                          candidate->expected.items[i].value);
         add_value(&line, "--expect", pair);
-        free(pair);
     }
     add_flag(&line, "--unproven", candidate->settings != NULL);
     add_number(&line, "--limit", request->limit_bytes);
@@ -312,10 +310,9 @@ char *res_last_line(const char *text, size_t length)
         length--;
     for (begin = length; begin > 0 && text[begin - 1] != '\n';)
         begin--;
-    char *line = length > 0 ? res_strndup(text + begin, length - begin) : res_strdup("it said nothing");
-    char *plain = res_text_plain(line);
-    free(line);
-    return plain;
+    RES_FREED char *line = length > 0 ? res_strndup(text + begin, length - begin)
+                                      : res_strdup("it said nothing");
+    return res_text_plain(line);
 }
 
 /* The first lines that are not the replay's own, on one: "a; b; ...". NULL: there are none. */
@@ -371,17 +368,15 @@ static char *words_of(const json_t *failure)
     const char *cause = json_string_value(json_object_get(failure, "cause"));
     if (cause == NULL || words == NULL)
         return NULL;
-    char *plain = res_text_plain(words);
-    char *reason = res_printf("%s%s", res_failure_is_death(cause) ? "died: " : "", plain);
-    free(plain);
-    return reason;
+    RES_FREED char *plain = res_text_plain(words);
+    return res_printf("%s%s", res_failure_is_death(cause) ? "died: " : "", plain);
 }
 
 static char *reason_of(const struct replay *replay, const struct res_run_request *request)
 {
     const int status = replay->process.status;
     char span[32];
-    char *line = res_last_line(replay->said.text, replay->said.length);
+    RES_FREED char *line = res_last_line(replay->said.text, replay->said.length);
     char *reason = NULL;
     if (replay->end == FP_PROCESS_LATE)
         reason = res_printf(RES_NO_ANSWER " in %s%s", res_text_duration((double)request->timeout_ns, span),
@@ -393,7 +388,6 @@ static char *reason_of(const struct replay *replay, const struct res_run_request
                             line);
     else if (WEXITSTATUS(status) != 0)
         reason = res_printf("exit code %d: %s", WEXITSTATUS(status), line);
-    free(line);
     return reason;
 }
 

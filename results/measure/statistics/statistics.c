@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/base/fields.h"
 
 int res_by_value(const void *left, const void *right)
 {
@@ -28,12 +29,10 @@ static double quantile_of_sorted(const double *sorted, size_t count, double part
 double res_quantile(const double *samples, size_t count, double part)
 {
     assert(count > 0 && part >= 0 && part <= 1);
-    double *sorted = res_calloc(count, sizeof *sorted);
+    RES_FREED double *sorted = res_calloc(count, sizeof *sorted);
     memcpy(sorted, samples, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, res_by_value);
-    const double quantile = quantile_of_sorted(sorted, count, part);
-    free(sorted);
-    return quantile;
+    return quantile_of_sorted(sorted, count, part);
 }
 
 double res_median(const double *samples, size_t count)
@@ -44,12 +43,10 @@ double res_median(const double *samples, size_t count)
 double res_median_deviation(const double *samples, size_t count)
 {
     const double median = res_median(samples, count);
-    double *distances = res_calloc(count, sizeof *distances);
+    RES_FREED double *distances = res_calloc(count, sizeof *distances);
     for (size_t i = 0; i < count; i++)
         distances[i] = fabs(samples[i] - median);
-    const double deviation = res_median(distances, count);
-    free(distances);
-    return deviation;
+    return res_median(distances, count);
 }
 
 double res_student_quantile(size_t freedom)
@@ -93,7 +90,7 @@ struct res_logarithm res_trimmed_logarithm(const double *ratios, size_t count)
     struct res_logarithm found = {NAN, NAN, (double)kept - 1};
     if (!are_ratios(ratios, count))
         return found;
-    double *logs = res_calloc(count, sizeof *logs);
+    RES_FREED double *logs = res_calloc(count, sizeof *logs);
     for (size_t i = 0; i < count; i++)
         logs[i] = log(ratios[i]);
     qsort(logs, count, sizeof *logs, res_by_value);
@@ -106,7 +103,6 @@ struct res_logarithm res_trimmed_logarithm(const double *ratios, size_t count)
         found.value = -INFINITY;
         found.error = kept > 1 ? 0 : NAN;
     }
-    free(logs);
     return found;
 }
 

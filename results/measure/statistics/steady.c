@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/base/fields.h"
 #include "results/measure/statistics/statistics.h"
 
 /* The parts of the rounds, the fastest of them. */
@@ -184,7 +185,7 @@ static struct res_logarithm logarithm_by(size_t part, const struct res_steady *s
                                          size_t rounds, double *says)
 {
     const double floor = is_side[FLOOR] ? sides[FLOOR].by[part].ns : 0;
-    double *weights = res_calloc(rounds, sizeof *weights);
+    RES_FREED double *weights = res_calloc(rounds, sizeof *weights);
     struct res_logarithm found = {0, 0, 0};
     memset(says, 0, rounds * sizeof *says);
     add(&sides[OTHER].by[part], floor, 1, rounds, says, weights, &found.value);
@@ -193,7 +194,6 @@ static struct res_logarithm logarithm_by(size_t part, const struct res_steady *s
     if (is_side[CONTROL])
         add(&sides[CONTROL].by[part], floor, -0.5, rounds, says, weights, &found.value);
     found.error = error_of(part, says, weights, rounds, &found.freedom);
-    free(weights);
     return found;
 }
 
@@ -212,7 +212,7 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
                                       is_floor_of(of->floor, of->other)};
     struct res_steady sides[SIDE_COUNT];
     bool is_own[SIDE_COUNT] = {false};
-    double *says = res_calloc(rounds, sizeof *says);
+    RES_FREED double *says = res_calloc(rounds, sizeof *says);
     const size_t end = end_of(rounds);
     for (size_t i = 0; i < SIDE_COUNT; i++) {
         const size_t count = i == FLOOR && is_side[i] ? of->floor->round_count : rounds;
@@ -233,7 +233,6 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
     for (size_t i = 0; i < SIDE_COUNT; i++)
         if (is_own[i])
             sides_release(&sides[i]);
-    free(says);
     return found;
 }
 

@@ -131,10 +131,9 @@ static void sample_image(struct res_image *image, uint64_t now_ns)
 
 enum res_mapped res_mapped(pid_t pid, const char *file)
 {
-    char *maps = res_calloc(MAPS_BYTES, 1);
+    RES_FREED char *maps = res_calloc(MAPS_BYTES, 1);
     const bool read = read_small(pid, "maps", maps, MAPS_BYTES) && *maps != '\0';
     const bool has = strstr(maps, file) != NULL;
-    free(maps);
     return !read ? RES_MAPPED_UNKNOWN : has ? RES_MAPPED : RES_NOT_MAPPED;
 }
 
@@ -442,7 +441,7 @@ void res_sampled_release(struct res_sampled *sampled)
 
 double res_sampled_group(const struct res_sampled *sampled, const char *name)
 {
-    struct res_life *lives = res_calloc(sampled->image_count + 1, sizeof *lives);
+    RES_FREED struct res_life *lives = res_calloc(sampled->image_count + 1, sizeof *lives);
     double largest = 0, shared = 0;
     size_t count = 0;
     for (size_t i = 0; i < sampled->image_count; i++) {
@@ -454,6 +453,5 @@ double res_sampled_group(const struct res_sampled *sampled, const char *name)
         shared = fmax(shared, image->file_peak_bytes);
     }
     const double together = count > 1 ? res_lives_peak(lives, count, NULL) + shared : 0;
-    free(lives);
     return fmax(largest, together);
 }

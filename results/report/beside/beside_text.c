@@ -57,11 +57,10 @@ static char *bridge_words(const struct res_beside *check, size_t first)
             finding->is_yardstick)
             continue;
         const char *percent = RES_PERCENT(finding->bridge_ratio);
-        char *bridge = res_text_plain(finding->bridged_by != NULL ? finding->bridged_by : "");
+        RES_FREED char *bridge = res_text_plain(finding->bridged_by != NULL ? finding->bridged_by : "");
         char *words = res_printf(
             "times are less what the machine moved by since then: %s, as the unchanged %s did", percent,
             bridge);
-        free(bridge);
         return words;
     }
     return NULL;
@@ -82,9 +81,9 @@ static bool is_first_of_workload(const struct res_beside *beside, size_t at)
 static void grid_begin(struct res_grid *grid, const struct res_beside *beside)
 {
     const bool check = is_check(beside);
-    char *seen = check ? res_printf("measured, against %s (95 %%)",
-                                    beside->then != NULL ? "the earlier result" : beside->baseline)
-                       : NULL;
+    RES_FREED char *seen = check ? res_printf("measured, against %s (95 %%)",
+                                              beside->then != NULL ? "the earlier result" : beside->baseline)
+                                 : NULL;
     const struct res_column columns[] = {
         {.heading = "candidate", .own_line = true, .gap = 2},
         {.heading = "metric", .gap = 2},
@@ -97,7 +96,6 @@ static void grid_begin(struct res_grid *grid, const struct res_beside *beside)
         {.heading = check ? "outcome" : "verdict", .gap = 2, .open = check},
     };
     res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
-    free(seen);
 }
 
 /* "over: it crashed". Markdown has no colour, so what is over is loud there, and says why in any case. */
@@ -147,13 +145,11 @@ static void add_changes(struct res_document *document, const struct res_beside *
     res_document_names(document, NULL, &check->changed_libraries, 0);
     if (check->then == NULL || !is_check(check))
         return;
-    char *now = name_of(check->now), *then = name_of(check->then);
+    RES_FREED char *now = name_of(check->now), *then = name_of(check->then);
     if (strcmp(now, then) != 0)
         res_document_line(document, "since the base: %s -> %s", then, now);
     else if (check->changed_libraries.count == 0)
         res_document_line(document, "since the base: nothing that is known");
-    free(now);
-    free(then);
 }
 
 static void add_machine(struct res_document *document, const struct res_beside *check)
@@ -228,13 +224,13 @@ char *res_beside_document(const struct res_beside *beside, const struct res_styl
     struct res_document document = {.style = style};
     struct res_grid grid;
     const bool plain = style->form != RES_FORM_TEXT;
-    char *summary = is_check(beside) ? summary_words(beside) : NULL;
+    RES_FREED char *summary = is_check(beside) ? summary_words(beside) : NULL;
     if (summary != NULL && plain)
         res_document_heading(&document, 2, "mallab check: %s", summary);
     grid_begin(&grid, beside);
     add_changes(&document, beside);
     for (size_t at = 0, first = 0; at < beside->finding_count; first = at) {
-        char *words = is_check(beside) ? bridge_words(beside, first) : NULL;
+        RES_FREED char *words = is_check(beside) ? bridge_words(beside, first) : NULL;
         add_title(&document, beside, beside->findings[at].workload);
         do
             add_row(&grid, beside, &beside->findings[at], plain);
@@ -243,7 +239,6 @@ char *res_beside_document(const struct res_beside *beside, const struct res_styl
         if (words != NULL)
             res_document_line(&document, "%s", words);
         res_document_gap(&document);
-        free(words);
     }
     add_told(&document, beside);
     if (summary == NULL)
@@ -253,7 +248,6 @@ char *res_beside_document(const struct res_beside *beside, const struct res_styl
     else
         res_document_line(&document, "%s", summary);
     res_grid_release(&grid);
-    free(summary);
     return res_document_end(&document);
 }
 
@@ -262,7 +256,7 @@ char *res_beside_document(const struct res_beside *beside, const struct res_styl
 /* res_text_plain has taken out what XML 1.0 cannot hold: control characters and malformed UTF-8. */
 static void add_xml(struct res_text *text, const char *words)
 {
-    char *plain = res_text_plain(words);
+    RES_FREED char *plain = res_text_plain(words);
     for (const char *byte = plain; *byte != '\0'; byte++) {
         const char *entity = *byte == '&'   ? "&amp;"
                              : *byte == '<' ? "&lt;"
@@ -271,7 +265,6 @@ static void add_xml(struct res_text *text, const char *words)
                                             : NULL;
         res_text_add(text, entity != NULL ? entity : byte, entity != NULL ? strlen(entity) : 1);
     }
-    free(plain);
 }
 
 enum mark { MARK_PASSED, MARK_FAILED, MARK_SKIPPED };
@@ -305,9 +298,10 @@ static void add_counts(struct res_text *text, const struct res_beside *check, si
 static void add_case(struct res_text *text, const struct res_finding *finding, enum res_doubt doubt)
 {
     const enum mark mark = mark_of(finding, doubt);
-    char *seen = res_finding_seen(finding);
-    char *message = res_printf("%s %s, limit %s: %s%s%s", finding->metric, seen, res_finding_limit(finding),
-                               finding->word, *finding->reason != '\0' ? ", " : "", finding->reason);
+    RES_FREED char *seen = res_finding_seen(finding);
+    RES_FREED char *message = res_printf("%s %s, limit %s: %s%s%s", finding->metric, seen,
+                                         res_finding_limit(finding), finding->word,
+                                         *finding->reason != '\0' ? ", " : "", finding->reason);
     res_text_printf(text, "    <testcase classname=\"");
     add_xml(text, finding->workload);
     res_text_printf(text, "\" name=\"");
@@ -323,8 +317,6 @@ static void add_case(struct res_text *text, const struct res_finding *finding, e
     res_text_printf(text, "      <system-out>");
     add_xml(text, message);
     res_text_printf(text, "</system-out>\n    </testcase>\n");
-    free(message);
-    free(seen);
 }
 
 static void add_properties(struct res_text *text, const struct res_texts *changed)

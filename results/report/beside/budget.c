@@ -244,27 +244,23 @@ static bool add_limit(struct res_budget *budget, const struct target *target, st
 {
     struct res_rule rule = {0};
     if (!take_metric(target->fleet, metric, &rule)) {
-        char *name = quoted(metric);
-        char *names = target->fleet ? res_strdup("time, peak, losers") : res_metric_names();
+        RES_FREED char *name = quoted(metric);
+        RES_FREED char *names = target->fleet ? res_strdup("time, peak, losers") : res_metric_names();
         *ret_problem = res_printf("%s: unknown metric '%s'%s; there are %s", place, name,
                                   target->fleet ? " of a fleet" : "", names);
-        free(names);
-        free(name);
         return false;
     }
     if (!(rule.of_fleet == RES_FLEET_LOSERS ? losers_take(limit, &rule) : limit_take(limit, &rule))) {
-        char *words = quoted(limit);
+        RES_FREED char *words = quoted(limit);
         *ret_problem = res_printf("%s: '%s' is no limit of '%s': write %s", place, words,
                                   res_rule_metric(&rule), limit_examples(&rule));
-        free(words);
         return false;
     }
-    char *words = quoted(limit);
+    RES_FREED char *words = quoted(limit);
     rule.workload = copied_name(target->workload);
     rule.candidate = copied_name(target->candidate);
     rule.text = res_printf("%s%s<=%s", target->fleet ? "fleet:" : "", res_rule_metric(&rule), words);
     rule.place = res_strdup(place);
-    free(words);
     return add_rule(budget, &rule, ret_problem);
 }
 
@@ -302,10 +298,9 @@ static bool add_item(struct res_budget *budget, struct res_span item, const char
     const char *less = memmem(item.begin, item.length, "<=", 2);
     const size_t before = less != NULL ? (size_t)(less - item.begin) : 0;
     if (less == NULL) {
-        char *words = quoted(item);
+        RES_FREED char *words = quoted(item);
         *ret_problem = res_printf("%s: '%s' is no budget: write METRIC<=LIMIT or CANDIDATE:METRIC<=LIMIT",
                                   place, words);
-        free(words);
         return false;
     }
     struct res_span metric = span_trimmed(item.begin, before);
@@ -328,10 +323,9 @@ static bool add_items(struct res_budget *budget, struct res_span text, const cha
     for (size_t at = 0; added && at <= text.length; at++) {
         const char *comma = memchr(text.begin + at, ',', text.length - at);
         const size_t length = comma != NULL ? (size_t)(comma - text.begin) - at : text.length - at;
-        char *column = res_printf("column %zu", at + 1);
+        RES_FREED char *column = res_printf("column %zu", at + 1);
         added = add_item(budget, span_trimmed(text.begin + at, length), place != NULL ? place : column,
                          ret_problem);
-        free(column);
         at += length;
     }
     return added;
@@ -354,9 +348,8 @@ bool res_budget_add_file(struct res_budget *budget, const char *text, size_t len
         const char *comment = memchr(text + at, '#', whole);
         const struct res_span rules = span_trimmed(text + at,
                                                    comment != NULL ? (size_t)(comment - text) - at : whole);
-        char *place = res_printf("line %zu", line);
+        RES_FREED char *place = res_printf("line %zu", line);
         added = rules.length == 0 || add_items(budget, rules, place, ret_problem);
-        free(place);
         at += whole;
     }
     if (added && budget->rule_count == before) {

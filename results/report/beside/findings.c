@@ -260,7 +260,7 @@ static struct res_interval noise_at_limit(const struct res_beside *check, const 
 /* Outcomes from the figures, once all are there. */
 static void judge_all(struct res_beside *check)
 {
-    double *chances = res_calloc(check->finding_count + 1, sizeof *chances);
+    RES_FREED double *chances = res_calloc(check->finding_count + 1, sizeof *chances);
     size_t tested = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
         chances[i] = check->findings[i].reason == NULL ? check->findings[i].tails.above : NAN;
@@ -283,7 +283,6 @@ static void judge_all(struct res_beside *check)
         finding->word = res_outcome_name(finding->outcome);
         check->counts[finding->outcome]++;
     }
-    free(chances);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

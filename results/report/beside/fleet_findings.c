@@ -43,7 +43,7 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
     const double most = rule->relative ? rule->limit * (double)fleet->workloads : rule->limit;
     const double proven = (double)candidate->loser_count, doubtful = (double)candidate->doubtful;
     struct res_texts labels = labels_of(candidate->losers, candidate->loser_count);
-    char *names = names_of(&labels);
+    RES_FREED char *names = names_of(&labels);
     finding->value = proven;
     finding->estimate.value = doubtful;
     if (proven > most) {
@@ -58,7 +58,6 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
         finding->reason = res_printf("%.0f proven, and of %.0f it is not excluded: more rounds decide",
                                      proven, doubtful);
     }
-    free(names);
     res_texts_release(&labels);
 }
 
@@ -104,11 +103,10 @@ static struct res_finding fleet_finding(const struct res_fleet *fleet, size_t ca
         judge_change(own, &finding);
     doubt_what_is_missing(fleet, &finding);
     if (own->failed.count > 0) {
-        char *names = names_of(&own->failed);
+        RES_FREED char *names = names_of(&own->failed);
         free(finding.reason);
         finding.outcome = RES_OVER;
         finding.reason = res_printf("the candidate failed on %s", names);
-        free(names);
     }
     finding.above_corrected = finding.tails.above;
     return finding;

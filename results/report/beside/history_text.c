@@ -96,11 +96,10 @@ static bool add_move(struct res_document *document, const struct res_history_poi
 {
     if (move->word == NULL)
         return false;
-    char *changes = changes_of(point);
+    RES_FREED char *changes = changes_of(point);
     res_document_line(document, "%s: %s by %s in %s%s%s%s", res_history_date(point, RES_WORDS_ROOM),
                       move->word, RES_PERCENT(move->change) + 1, figure,
                       *changes != '\0' ? " (changed: " : "", changes, *changes != '\0' ? ")" : "");
-    free(changes);
     return true;
 }
 
@@ -118,10 +117,9 @@ static size_t add_candidate(struct res_document *document, const struct res_hist
         add_row(&grid, point, candidate->is_baseline);
     }
     res_document_table(document, &grid);
-    char *left_out = res_grid_left_out(&grid);
+    RES_FREED char *left_out = res_grid_left_out(&grid);
     if (left_out != NULL)
         res_document_line(document, "No room for: %s; --format md and json have it.", left_out);
-    free(left_out);
     res_grid_release(&grid);
     res_document_gap(document);
     return moves;

@@ -83,12 +83,10 @@ struct two {
 static char *value_text(const struct res_described *described, const void *from, const char *key)
 {
     json_t *value = res_described_value(described, from, key);
-    char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    char *cut = res_strndup(dumped != NULL ? dumped : "null", 80);
+    RES_FREED char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    RES_FREED char *cut = res_strndup(dumped != NULL ? dumped : "null", 80);
     char *plain = res_text_plain(cut);
     json_decref(value);
-    free(dumped);
-    free(cut);
     return plain;
 }
 

@@ -58,17 +58,12 @@ char *res_history_name(const struct res_result *result, unsigned number)
         snprintf(more, sizeof more, "+%zu", result->workload_count - 1);
     if (number > 1)
         snprintf(again, sizeof again, "-%u", number);
-    char *plain = res_strdup(first);
+    RES_FREED char *plain = res_strdup(first);
     if (fp_has_ending(plain, ".wl"))
         plain[strlen(plain) - strlen(".wl")] = '\0';
-    char *workload = fit_for_name(plain, "workload");
-    char *called = machine_name(&result->machine), *machine = fit_for_name(called, "machine");
-    char *name = res_printf("%s%s.%s.%s%s.json", workload, more, machine, date, again);
-    free(plain);
-    free(called);
-    free(workload);
-    free(machine);
-    return name;
+    RES_FREED char *workload = fit_for_name(plain, "workload");
+    RES_FREED char *called = machine_name(&result->machine), *machine = fit_for_name(called, "machine");
+    return res_printf("%s%s.%s.%s%s.json", workload, more, machine, date, again);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -362,13 +357,12 @@ static int compare_shown(const void *left, const void *right)
 
 static void name_series(struct res_history *history)
 {
-    struct res_named *named = res_calloc(history->series_count + 1, sizeof *named);
+    RES_FREED struct res_named *named = res_calloc(history->series_count + 1, sizeof *named);
     for (size_t i = 0; i < history->series_count; i++) {
         struct res_history_series *series = &history->series[i];
         named[i] = (struct res_named){&series->workload, series->host, series->workload_digest};
     }
     res_names_apart(named, history->series_count);
-    free(named);
     if (history->series_count > 1)
         qsort(history->series, history->series_count, sizeof *history->series, compare_shown);
 }

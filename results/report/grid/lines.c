@@ -43,13 +43,12 @@ const char *res_colour_end(const struct res_style *style, enum res_role role)
 void res_markdown_add(struct res_text *text, const char *words)
 {
     /* A bar would end the cell, and the rest are marks that a file's name may hold. */
-    char *plain = res_text_plain(words != NULL ? words : "-");
+    RES_FREED char *plain = res_text_plain(words != NULL ? words : "-");
     for (const char *byte = plain; *byte != '\0'; byte++) {
         if (strchr("|\\`*_<>[]#&~", *byte) != NULL)
             res_text_add(text, "\\", 1);
         res_text_add(text, byte, 1);
     }
-    free(plain);
 }
 
 static bool begins_formula(const char *plain)
@@ -65,7 +64,7 @@ static bool begins_formula(const char *plain)
 
 void res_html_add(struct res_text *text, const char *words)
 {
-    char *plain = res_text_plain(words != NULL ? words : "");
+    RES_FREED char *plain = res_text_plain(words != NULL ? words : "");
     for (const char *rest = plain; *rest != '\0';) {
         const size_t harmless = strcspn(rest, "<>&\"'");
         res_text_add(text, rest, harmless);
@@ -73,17 +72,16 @@ void res_html_add(struct res_text *text, const char *words)
         if (*rest != '\0')
             res_text_printf(text, "&#%d;", *rest++);
     }
-    free(plain);
 }
 
 void res_csv_text(struct res_text *text, const char *words)
 {
-    char *plain = res_text_plain(words != NULL ? words : ""); /* tabs and line ends are none any more */
+    RES_FREED char *plain = res_text_plain(words != NULL ? words
+                                                         : ""); /* tabs and line ends are none any more */
     res_text_printf(text, begins_formula(plain) ? "\"'" : "\"");
     for (const char *at = plain; *at != '\0'; at++)
         res_text_add(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
     res_text_add(text, "\"", 1);
-    free(plain);
 }
 
 void res_lines_pad(struct res_text *text, size_t count)
@@ -133,7 +131,7 @@ static void wrap(struct res_text *text, const char *words, size_t indent, size_t
 {
     size_t column = indent;
     while (*words != '\0') {
-        char *word = res_lines_cut(words, word_length(words), room);
+        RES_FREED char *word = res_lines_cut(words, word_length(words), room);
         const size_t length = strlen(word), columns = res_text_columns(word);
         if (column > indent && column + 1 + columns > page) {
             res_text_add(text, "\n", 1);
@@ -145,7 +143,6 @@ static void wrap(struct res_text *text, const char *words, size_t indent, size_t
         }
         res_text_add(text, word, length);
         column += columns;
-        free(word);
         words += length;
         words += strspn(words, " ");
     }
@@ -196,9 +193,9 @@ void res_lines_printf(struct res_text *text, const char *label, const char *form
     va_start(list, format);
     const int length = vasprintf(&words, format, list);
     va_end(list);
-    char *plain = res_text_plain(length >= 0 ? words : format); /* without memory the line says less */
+    RES_FREED char *plain = res_text_plain(length >= 0 ? words
+                                                       : format); /* without memory the line says less */
     res_lines_add(text, label, plain);
-    free(plain);
     if (length >= 0)
         free(words);
 }
@@ -242,18 +239,16 @@ const char *res_verdict_shown(enum res_verdict verdict, double low, double high)
 static __attribute__((format(printf, 2, 0))) void add_words(struct res_document *document, const char *format,
                                                             va_list arguments)
 {
-    char *words = NULL;
+    RES_FREED char *words = NULL;
     if (vasprintf(&words, format, arguments) < 0)
         res_no_memory();
-    char *plain = res_text_plain(words);
+    RES_FREED char *plain = res_text_plain(words);
     if (document->style->form == RES_FORM_MARKDOWN)
         res_markdown_add(&document->text, plain);
     else if (document->style->form == RES_FORM_HTML)
         res_html_add(&document->text, plain);
     else
         res_text_printf(&document->text, "%s", plain);
-    free(plain);
-    free(words);
 }
 
 void res_document_heading(struct res_document *document, unsigned level, const char *format, ...)

@@ -183,13 +183,12 @@ static void add_contents(struct res_page *page, const struct res_html_source *so
 static char *page_title(const struct res_html_source *sources, size_t workloads)
 {
     const struct res_result *first = sources[0].result;
-    char *name = first->workload_count > 0     ? res_strdup(first->workloads[0].name)
-                 : first->confirmation != NULL ? res_confirm_ran(first->confirmation)
-                 : first->fleet != NULL        ? res_fleet_head(first->fleet)
-                                               : res_strdup(sources[0].name);
+    RES_FREED char *name = first->workload_count > 0     ? res_strdup(first->workloads[0].name)
+                           : first->confirmation != NULL ? res_confirm_ran(first->confirmation)
+                           : first->fleet != NULL        ? res_fleet_head(first->fleet)
+                                                         : res_strdup(sources[0].name);
     char *title = workloads > 1 ? res_printf("%s and %zu more - mallab report", name, workloads - 1)
                                 : res_printf("%s - mallab report", name);
-    free(name);
     return title;
 }
 
@@ -277,25 +276,21 @@ char *res_html_history(const struct res_history *history)
     struct res_page page = {.charts = json_array()};
     for (size_t i = 0; i < history->series_count; i++) {
         const struct res_history_series *series = &history->series[i];
-        char *title = res_printf("Time against %s", series->baseline);
+        RES_FREED char *title = res_printf("Time against %s", series->baseline);
         res_page_mark(&page, "<article class=\"workload\">");
         res_page_own(&page, "h2", NULL,
                      res_printf("%s, %s, against %s", series->workload, series->machine, series->baseline));
         add_chart(&page, series, title, false);
         add_chart(&page, series, "Peak memory", true);
         res_page_mark(&page, "</article>\n");
-        free(title);
     }
     res_page_part(&page, "Every result",
                   "Times of different days do not compare; changes to the baseline of the same result do.");
-    char *document = res_history_document(history, &form);
+    RES_FREED char *document = res_history_document(history, &form);
     res_page_mark(&page, "%s</section>\n", document);
-    free(document);
-    char *title = res_printf("%s - mallab history",
-                             history->series_count > 0 ? history->series[0].workload : "nothing");
-    char *text = res_page_whole(&page, title);
-    free(title);
-    return text;
+    RES_FREED char *title = res_printf("%s - mallab history",
+                                       history->series_count > 0 ? history->series[0].workload : "nothing");
+    return res_page_whole(&page, title);
 }
 
 char *res_html_document(const char *title, char *document)

@@ -17,13 +17,12 @@ extern const size_t res_html_page_gaps[]; /* offsets at which title, body and da
 void res_page_mark(struct res_page *page, const char *format, ...)
 {
     va_list arguments;
-    char *marks = NULL;
+    RES_FREED char *marks = NULL;
     va_start(arguments, format);
     if (vasprintf(&marks, format, arguments) < 0)
         res_no_memory();
     va_end(arguments);
     res_text_add(&page->body, marks, strlen(marks));
-    free(marks);
 }
 
 void res_page_words(struct res_page *page, const char *tag, const char *kind, const char *words)
@@ -58,10 +57,9 @@ void res_page_chart(struct res_page *page, const char *title, bool is_headed, js
 {
     const char *kind = json_string_value(json_object_get(chart, "kind"));
     const bool points = kind != NULL && strcmp(kind, "points") == 0;
-    char *label = res_printf("%s%s", title, points ? ". Arrow keys go from point to point." : "");
+    RES_FREED char *label = res_printf("%s%s", title, points ? ". Arrow keys go from point to point." : "");
     json_object_set_new(chart, "title", json_string(title));
     json_object_set_new(chart, "label", json_string(label));
-    free(label);
     res_page_mark(page, "<figure class=\"chart\">");
     res_page_words(page, "figcaption", NULL, is_headed ? NULL : title);
     res_page_mark(page, "<div data-chart=\"%zu\"></div></figure>\n", json_array_size(page->charts));
@@ -166,7 +164,7 @@ static uint32_t escaped_character(const char *escape)
 char *res_html_escaped(const json_t *data)
 {
     struct res_text text = {0};
-    char *plain = json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
+    RES_FREED char *plain = json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
     /* Outside of strings JSON has none of these four. */
     const char *rest = plain != NULL ? plain : "null";
     uint32_t last = 0;
@@ -187,7 +185,6 @@ char *res_html_escaped(const json_t *data)
             res_text_printf(&text, "\\u%04x", (unsigned)(unsigned char)*rest++);
         }
     }
-    free(plain);
     return text.text;
 }
 

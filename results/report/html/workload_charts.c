@@ -19,7 +19,7 @@ static double *median_series(const struct res_result_entry *entry, size_t count)
     const size_t rounds = run_count < ROUNDS_MAX ? run_count : ROUNDS_MAX;
     const double start = isfinite(entry->figures.own_start_bytes) ? entry->figures.own_start_bytes : 0;
     double *series = res_calloc(count + 1, sizeof *series);
-    double *samples = res_calloc(rounds + 1, sizeof *samples);
+    RES_FREED double *samples = res_calloc(rounds + 1, sizeof *samples);
     for (size_t i = 0; i < count; i++) {
         size_t sample_count = 0;
         for (size_t round = 0; round < rounds; round++) {
@@ -30,7 +30,6 @@ static double *median_series(const struct res_result_entry *entry, size_t count)
         }
         series[i] = sample_count > 0 ? start + res_median(samples, sample_count) : NAN;
     }
-    free(samples);
     return series;
 }
 
@@ -99,25 +98,22 @@ static json_t *line_of(const char *label, json_t *values, size_t colour)
 static void add_resident(struct res_page *page, const struct res_result_workload *workload,
                          const json_t *samples, size_t count)
 {
-    double *times = plain_series(json_object_get(samples, "time_ns"), count);
-    double *live = plain_series(json_object_get(samples, "live_bytes"), count);
+    RES_FREED double *times = plain_series(json_object_get(samples, "time_ns"), count);
+    RES_FREED double *live = plain_series(json_object_get(samples, "live_bytes"), count);
     json_t *lines = json_array(), *live_line = line_of("live bytes", points_of(live, count), 0);
     json_object_set_new(live_line, "is_live", json_true());
     json_array_append_new(lines, live_line);
     for (size_t i = 0; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        double *bytes = entry->failed == NULL ? median_series(entry, count) : NULL;
+        RES_FREED double *bytes = entry->failed == NULL ? median_series(entry, count) : NULL;
         if (bytes != NULL)
             json_array_append_new(
                 lines, line_of(entry->name, points_of(bytes, count), res_page_colour(page, entry->name)));
-        free(bytes);
     }
     json_t *x = times_of(times, count);
     res_page_chart(page, "Resident memory over recorded time", true,
                    json_pack("{s:s, s:o, s:s, s:s, s:s, s:o}", "kind", "lines", "x", x, "x_as", "time",
                              "y_as", "bytes", "x_label", "recorded time", "series", lines));
-    free(times);
-    free(live);
 }
 
 void res_page_resident(struct res_page *page, const struct res_result_workload *workload)
@@ -146,7 +142,7 @@ static void add_range(struct res_page *page, json_t *rows, const struct res_resu
     const struct res_difference *time = &entry->figures.time;
     if (!isfinite(time->ratio))
         return;
-    char *words = res_printf(
+    RES_FREED char *words = res_printf(
         "%s %s", RES_PERCENT(time->ratio),
         is_control ? "" : res_verdict_shown(time->verdict, time->interval.low, time->interval.high));
     json_array_append_new(rows, json_pack("{s:o, s:s, s:o, s:o, s:o, s:i, s:b}", "name", res_json_text(name),
@@ -154,7 +150,6 @@ static void add_range(struct res_page *page, json_t *rows, const struct res_resu
                                           res_json_number(time->interval.low), "high",
                                           res_json_number(time->interval.high), "colour",
                                           (int)res_page_colour(page, entry->name), "is_control", is_control));
-    free(words);
 }
 
 void res_page_time(struct res_page *page, const struct res_result *result,
@@ -163,17 +158,15 @@ void res_page_time(struct res_page *page, const struct res_result *result,
     json_t *rows = json_array();
     for (size_t i = 1; i < workload->candidate_count; i++)
         add_range(page, rows, &workload->candidates[i], workload->candidates[i].name, false);
-    char *again = res_printf("%s again, which shows chance", result->baseline);
+    RES_FREED char *again = res_printf("%s again, which shows chance", result->baseline);
     add_range(page, rows, &workload->control, again, true);
-    free(again);
     if (json_array_size(rows) > 0) {
-        char *title = res_printf("Time in malloc against %s", result->baseline);
+        RES_FREED char *title = res_printf("Time in malloc against %s", result->baseline);
         res_page_part(page, title, "The change of each candidate, with its 95 % range.");
         res_page_chart(page, title, true,
                        json_pack("{s:s, s:O, s:s, s:s}", "kind", "ranges", "rows", rows, "less", "faster",
                                  "more", "slower"));
         res_page_mark(page, "</section>\n");
-        free(title);
     }
     json_decref(rows);
 }
@@ -224,7 +217,7 @@ static const struct res_result_entry *with_calls(const struct res_result_workloa
 static void add_calls(struct res_page *page, const struct res_result_workload *workload,
                       const struct res_result_entry *first)
 {
-    struct res_column *columns = res_calloc(workload->candidate_count + 2, sizeof *columns);
+    RES_FREED struct res_column *columns = res_calloc(workload->candidate_count + 2, sizeof *columns);
     struct res_grid grid;
     columns[0].heading = "ns a call (99.9 % need at most)";
     columns[1] = (struct res_column){.heading = "calls", .right = true};
@@ -245,7 +238,6 @@ static void add_calls(struct res_page *page, const struct res_result_workload *w
         }
     }
     res_page_grid(page, "Latency by call", &grid);
-    free(columns);
 }
 
 void res_page_latency(struct res_page *page, const struct res_result_workload *workload)

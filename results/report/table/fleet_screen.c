@@ -99,9 +99,9 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
         one = fmax(one, fleet->candidates[i].largest_bytes);
     }
     const struct res_bytes_unit all = res_bytes_unit_of(sum), host = res_bytes_unit_of(one);
-    char *sums = res_printf("%s, sum of peaks, %s",
-                            fleet->of_memory == RES_FLEET_OF_PROCESS ? "resident" : "heap", all.name);
-    char *hosts = res_printf("a host, %s", host.name);
+    RES_FREED char *sums = res_printf(
+        "%s, sum of peaks, %s", fleet->of_memory == RES_FLEET_OF_PROCESS ? "resident" : "heap", all.name);
+    RES_FREED char *hosts = res_printf("a host, %s", host.name);
     const struct res_column columns[] = {
         {.heading = "", .own_line = true},
         {.heading = "all", .group = sums, .alone = sums, .right = true, .gap = 2},
@@ -126,8 +126,6 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
         }
         add_bytes(grid, candidate->largest_bytes, host);
     }
-    free(hosts);
-    free(sums);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -146,9 +144,8 @@ static void add_grid(struct res_document *document, struct res_grid *grid)
 void res_fleet_screen(struct res_document *document, const struct res_fleet *fleet)
 {
     struct res_grid grid;
-    char *head = res_fleet_head(fleet);
+    RES_FREED char *head = res_fleet_head(fleet);
     res_document_heading(document, 2, "%s", head);
-    free(head);
     if (fleet->candidate_count > 1) {
         res_fleet_time_grid(&grid, fleet);
         add_grid(document, &grid);
@@ -245,10 +242,11 @@ static void hosts_begin(struct res_grid *grid, const struct res_fleet *fleet)
 {
     const size_t others = fleet->candidate_count - 1;
     const bool peaks = has_peaks(fleet);
-    struct res_column *columns = res_calloc(3 + 2 * others, sizeof *columns);
+    RES_FREED struct res_column *columns = res_calloc(3 + 2 * others, sizeof *columns);
     char **alone = res_calloc(2 * others + 1, sizeof *alone);
-    char *time = res_printf("time of %s against %s", RES_FLEET_OF[fleet->of_time], fleet->baseline);
-    char *peak = res_printf("peak of %s", fleet->of_memory == RES_FLEET_OF_PROCESS ? "process" : "heap");
+    RES_FREED char *time = res_printf("time of %s against %s", RES_FLEET_OF[fleet->of_time], fleet->baseline);
+    RES_FREED char *peak = res_printf("peak of %s",
+                                      fleet->of_memory == RES_FLEET_OF_PROCESS ? "process" : "heap");
     columns[0] = (struct res_column){.heading = "host", .gap = 2, .own_line = true};
     columns[1] = (struct res_column){.heading = "workload", .gap = 2, .expendable = 1};
     columns[2] = (struct res_column){.heading = "share", .gap = 2, .right = true, .expendable = 2};
@@ -275,9 +273,6 @@ static void hosts_begin(struct res_grid *grid, const struct res_fleet *fleet)
     for (size_t i = 0; i < 2 * others; i++)
         free(alone[i]);
     free(alone);
-    free(columns);
-    free(time);
-    free(peak);
 }
 
 static void add_host(struct res_grid *grid, const struct res_fleet *fleet, const struct res_fleet_host *host,
@@ -298,7 +293,7 @@ static void add_host(struct res_grid *grid, const struct res_fleet *fleet, const
 static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, size_t leader, bool all,
                         bool padded)
 {
-    struct ranked *ranked = rank(fleet, leader);
+    RES_FREED struct ranked *ranked = rank(fleet, leader);
     const size_t shown = WORST + BEST;
     const size_t left = all || fleet->host_count <= shown + 1 ? 0 : fleet->host_count - shown;
     for (size_t i = 0; i < fleet->host_count; i++) {
@@ -306,7 +301,6 @@ static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, si
             i += left;
         add_host(grid, fleet, ranked[i].host, padded);
     }
-    free(ranked);
     return left;
 }
 
@@ -337,14 +331,13 @@ char *res_fleet_document(const struct res_fleet *fleet, const struct res_style *
     const size_t left = add_hosts(&grid, fleet, leader, style->details, is_text);
     add_title(&document, fleet->candidates[leader].name, fleet->host_count, left);
     res_document_table(&document, &grid);
-    char *left_out = res_grid_left_out(&grid);
+    RES_FREED char *left_out = res_grid_left_out(&grid);
     if (is_text)
         res_text_printf(&document.text,
                         "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
                         left > 0 ? "; --details has all hosts" : "");
     if (left_out != NULL)
         res_text_printf(&document.text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
-    free(left_out);
     res_grid_release(&grid);
     return res_document_end(&document);
 }

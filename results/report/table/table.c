@@ -359,10 +359,9 @@ static void add_table(struct res_text *text, const struct res_result *result,
         columns_fill(&grid, result, workload, blocks[i]);
         res_text_add(text, "\n", 1);
         res_grid_text(&grid, style, text);
-        char *names = res_grid_left_out(&grid);
+        RES_FREED char *names = res_grid_left_out(&grid);
         if (names != NULL)
             res_text_printf(&left_out, "%s%s", left_out.length > 0 ? ", " : "", names);
-        free(names);
         res_grid_release(&grid);
     }
     if (left_out.length > 0) {
@@ -390,10 +389,10 @@ static const char *more_words(const struct res_result *result)
 static void md_head(struct res_text *text, const struct res_result *result,
                     const struct res_result_workload *workload)
 {
-    char *title = res_notes_title(workload);
+    RES_FREED char *title = res_notes_title(workload);
     res_text_printf(text, "### ");
     res_markdown_add(text, title);
-    char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
+    RES_FREED char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
     res_text_printf(text, "\n\n");
     res_markdown_add(text, head);
     res_text_printf(text, ". ");
@@ -404,9 +403,6 @@ static void md_head(struct res_text *text, const struct res_result *result,
         res_markdown_add(text, lacks);
     }
     res_text_printf(text, "\n");
-    free(share);
-    free(head);
-    free(title);
 }
 
 static void md_workload(struct res_text *text, const struct res_result *result,

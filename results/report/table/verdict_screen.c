@@ -117,15 +117,11 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
 static void add_head(struct res_text *text, const struct res_result *result,
                      const struct res_result_workload *workload)
 {
-    char *title = res_notes_title(workload), *head = res_verdict_head(workload);
-    char *whole = res_printf("%s: %s", title, head), *line = res_lines_clauses(whole, RES_SCREEN_COLUMNS);
-    char *share = res_verdict_share(result, workload);
+    RES_FREED char *title = res_notes_title(workload), *head = res_verdict_head(workload);
+    RES_FREED char *whole = res_printf("%s: %s", title, head),
+                   *line = res_lines_clauses(whole, RES_SCREEN_COLUMNS);
+    RES_FREED char *share = res_verdict_share(result, workload);
     res_text_printf(text, "%s\n%s\n", line, share);
-    free(share);
-    free(line);
-    free(whole);
-    free(head);
-    free(title);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -243,9 +239,10 @@ void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
         largest = fmax(largest, workload->candidates[i].figures.peak_bytes);
     const struct res_bytes_unit unit = res_bytes_unit_of(largest);
     const bool is_short = strlen(result->baseline) <= LONG_NAME;
-    char *against = res_printf("against %s", is_short ? result->baseline : "baseline");
-    char *heap = res_printf("heap, %s%s%s", unit.name, workload->candidate_count > 1 ? ", start in peak" : "",
-                            workload->candidate_count > 1 && rests ? " and rest" : "");
+    RES_FREED char *against = res_printf("against %s", is_short ? result->baseline : "baseline");
+    RES_FREED char *heap = res_printf("heap, %s%s%s", unit.name,
+                                      workload->candidate_count > 1 ? ", start in peak" : "",
+                                      workload->candidate_count > 1 && rests ? " and rest" : "");
     struct res_column columns[] = {
         {.heading = "", .own_line = true},
         {.heading = "ns/op", .group = "time in malloc", .right = true, .gap = 2},
@@ -269,8 +266,6 @@ void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
             add_bytes(grid, entry->figures.idle_bytes, unit);
         add_memory_change(grid, workload, entry);
     }
-    free(heap);
-    free(against);
 }
 
 void res_verdict_screen(struct res_text *text, const struct res_result *result,
@@ -306,8 +301,8 @@ const char *res_confirm_counts(const struct res_confirmation *about)
 static void add_confirm_head(struct res_document *document, const struct res_confirmation *about)
 {
     const struct res_style *style = document->style;
-    char *ran = res_confirm_ran(about), *plain = res_text_plain(ran);
-    char *cut = res_lines_cut(plain, strlen(plain), RES_SCREEN_COLUMNS - 3);
+    RES_FREED char *ran = res_confirm_ran(about), *plain = res_text_plain(ran);
+    RES_FREED char *cut = res_lines_cut(plain, strlen(plain), RES_SCREEN_COLUMNS - 3);
     if (style->form != RES_FORM_TEXT)
         res_document_heading(document, 3, "%s", plain);
     else if (style->details || res_text_columns(plain) <= RES_SCREEN_COLUMNS)
@@ -316,9 +311,6 @@ static void add_confirm_head(struct res_document *document, const struct res_con
         res_text_printf(&document->text, "%s...\n", cut);
     if (style->form == RES_FORM_TEXT)
         res_text_printf(&document->text, "%s\n\n", res_confirm_counts(about));
-    free(cut);
-    free(plain);
-    free(ran);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -376,7 +368,8 @@ void res_confirm_grid(struct res_grid *grid, const struct res_result *result)
         largest = fmax(largest,
                        fmax(result->confirmed[i].peak_bytes, result->confirmed[i].peak.baseline_median));
     const struct res_bytes_unit unit = res_bytes_unit_of(largest);
-    char *peak = res_printf("peak, %s", unit.name), *against = res_printf("against %s", result->baseline);
+    RES_FREED char *peak = res_printf("peak, %s", unit.name),
+                   *against = res_printf("against %s", result->baseline);
     const struct res_column columns[] = {
         {.heading = ""},
         {.heading = "time", .right = true, .gap = 2},
@@ -392,8 +385,6 @@ void res_confirm_grid(struct res_grid *grid, const struct res_result *result)
     for (size_t i = 0; i < result->confirmed_count; i++)
         if (!result->confirmed[i].is_control)
             add_entry(grid, &result->confirmed[i], baseline, unit);
-    free(peak);
-    free(against);
 }
 
 void res_confirm_screen(struct res_document *document, const struct res_result *result)
@@ -434,10 +425,9 @@ static void add_check(struct res_text *text, const json_t *check, const struct r
     res_lines_wrap(text, word_of(check, "why"), FOUND_COLUMN);
     if (json_is_null(json_object_get(check, "remedy")))
         return;
-    char *remedy = res_printf("-> %s", word_of(check, "remedy"));
+    RES_FREED char *remedy = res_printf("-> %s", word_of(check, "remedy"));
     res_text_printf(text, "%*s", FOUND_COLUMN, "");
     res_lines_wrap(text, remedy, FOUND_COLUMN);
-    free(remedy);
 }
 
 char *res_doctor_text(const struct res_doctor *doctor, const struct res_style *style, bool all)
