@@ -220,6 +220,12 @@ TEST(the_same_bytes_are_within_whatever_the_machine_did)
         struct res_beside check;
         CHECK(res_check_run(typed_judged(now), typed_judged(then), &budget, &check, &problem));
         CHECK(check.findings[0].outcome == (turn == 1 ? RES_WITHIN : RES_OVER));
+        struct res_beside comparison;
+        char *text;
+        compare(then, now, &comparison, &text);
+        CHECK((strstr(text, "slower") == NULL) == (turn == 1));
+        free(text);
+        res_described_release(&RES_BESIDE, &comparison);
         res_described_release(&RES_BESIDE, &check);
         json_decref(then);
         json_decref(now);

@@ -299,9 +299,12 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
         check(state, trial);
     const uint64_t warm_ns = fp_now_ns();
     warm_up(state, trial);
-    const unsigned rounds = planned(options, share, (double)(fp_now_ns() - warm_ns));
-    state->runs_all += entries * rounds - entries * planned(options, share > 0, 1);
+    double round_ns = (double)(fp_now_ns() - warm_ns);
+    unsigned rounds = planned(options, share > 0, 1); /* of the progress: anew by each round */
     for (bool done = false; !done && !state->stopped;) {
+        state->runs_all -= entries * rounds;
+        rounds = planned(options, share, round_ns);
+        state->runs_all += entries * rounds;
         const unsigned round = trial->rounds;
         const uint64_t round_begun_ns = fp_now_ns();
         run_round(state, trial, round, PHASE_ROUND);
@@ -310,6 +313,7 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
             !state->stopped && passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
             run_round(state, trial, round, PHASE_MEMORY);
         trial->elapsed_ns = fp_now_ns() - begun_ns;
+        round_ns = (double)trial->elapsed_ns / trial->rounds;
         behind_ns = timed_ns * pass_runs / entries;
         done = !state->stopped &&
                res_until_ended(trial, options, share, trial->elapsed_ns,

@@ -519,7 +519,9 @@ static void compare_candidate(struct res_beside *beside, const struct res_partne
 {
     const char *workload = partners->now->name;
     for (int metric = 0; metric < RES_METRIC_COUNT && beside->finding_count < RES_FINDINGS_MAX; metric++) {
-        const struct res_finding finding = res_compare_figure(partners, now, (enum res_metric)metric);
+        struct res_finding finding = res_compare_figure(partners, now, (enum res_metric)metric);
+        if (finding.is_unchanged && isfinite(finding.resolves) && is_same_place(partners))
+            finding.word = RES_TIME_VERDICTS[RES_SAME]; /* it moved by noise alone, as a check has it */
         if (isfinite(finding.value) || isfinite(finding.then))
             res_finding_add(beside, &finding);
     }
