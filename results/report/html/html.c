@@ -52,11 +52,11 @@ static void add_workload(struct res_page *page, const struct res_result *result,
     add_decision(page, result, workload);
     if (workload->candidate_count > 0) {
         res_page_time(page, result, workload);
+        res_page_resident(page, workload); /* with it the first sheet of paper is full */
         res_page_part(page, "All figures", NULL);
         res_table_grid(&grid, result, workload);
         res_page_grid(page, "All figures", &grid);
         res_page_mark(page, "</section>\n");
-        res_page_resident(page, workload);
         res_page_latency(page, workload);
     }
     res_page_mark(page, is_alone ? "</article>\n" : "</details>\n");

@@ -106,9 +106,9 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
             res_text_printf(&words, " of %s %s (%s)", RES_IN_UNIT(rss, unit), unit.name,
                             RES_SHARE(workload->share_memory));
     }
-    leave_out(&words, "about ", "");
-    leave_out(&words, LESS, "<");
     leave_out(&words, " and ", ", ");
+    leave_out(&words, LESS, "<");
+    leave_out(&words, "about ", "");
     leave_out(&words, "malloc takes ", "malloc: ");
     leave_out(&words, FAULTS, "");
     return words.text;
