@@ -221,18 +221,6 @@ static void put_unrecorded(json_t *object, const struct collector *collector)
     json_decref(list);
 }
 
-/* Whoever asked for something knows by these that it was heeded, whatever others have asked for
- * since. */
-static void put_answers(json_t *object, const struct collector *collector)
-{
-    json_t *answers = json_object();
-    json_object_set_new(answers, "pause", number(collector->answered[COLLECT_PAUSE]));
-    json_object_set_new(answers, "resume", number(collector->answered[COLLECT_RESUME]));
-    json_object_set_new(answers, "window", number(collector->answered[COLLECT_WINDOW]));
-    json_object_set_new(answers, "status", number(collector->answered[COLLECT_STATUS]));
-    json_object_set_new(object, "answered", answers);
-}
-
 /* Tell why a program runs on unrecorded. */
 static void put_stop(json_t *object, const struct collector *collector)
 {
@@ -245,14 +233,19 @@ static void put_stop(json_t *object, const struct collector *collector)
     json_object_set_new(object, "stopped", stop);
 }
 
-/* The state of a recording that goes on, for whoever asked for something. */
+/* The state of a recording that goes on, for whoever asked for something: by the answers he knows that it was heeded, whatever others
+ * have asked for since. */
 static void put_state(json_t *object, const struct collector *collector)
 {
     const struct collect_segment *segment = &collector->segments[0];
     const uint64_t chunks = seg_held(&segment->view), free_most = chunks - chunks / SEG_KEPT_EACH;
-    json_t *ring = json_object();
+    json_t *ring = json_object(), *answers = json_object();
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
-    put_answers(object, collector);
+    json_object_set_new(answers, "pause", number(collector->answered[COLLECT_PAUSE]));
+    json_object_set_new(answers, "resume", number(collector->answered[COLLECT_RESUME]));
+    json_object_set_new(answers, "window", number(collector->answered[COLLECT_WINDOW]));
+    json_object_set_new(answers, "status", number(collector->answered[COLLECT_STATUS]));
+    json_object_set_new(object, "answered", answers);
     json_object_set_new(ring, "chunks", number(chunks));
     json_object_set_new(ring, "chunks_used",
                         number(free_most > segment->free_chunks ? free_most - segment->free_chunks : 0));

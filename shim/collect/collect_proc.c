@@ -68,16 +68,11 @@ bool process_has_fixed_addresses(uint32_t pid)
 /* The id in the innermost namespace; 0 when that is ours, or cannot be told. */
 static uint32_t innermost_id(const char *status)
 {
-    const char *at = strstr(status, "\nNSpid:");
+    const char *at = strstr(status, "\nNSpid:\t");
     const char *end = at != NULL ? strchr(at + 1, '\n') : NULL;
-    const char *tab = NULL;
-    int count = 0;
-    for (at = at != NULL ? at + 1 : NULL; end != NULL && at < end; at++)
-        if (*at == '\t') {
-            tab = at;
-            count++;
-        }
-    return count > 1 ? (uint32_t)strtoul(tab, NULL, 10) : 0;
+    const char *first = end != NULL ? strchr(at, '\t') : NULL;
+    const char *last = first != NULL ? memrchr(first, '\t', (size_t)(end - first)) : NULL;
+    return last != first ? (uint32_t)strtoul(last, NULL, 10) : 0;
 }
 
 static bool is_in_namespace(uint32_t pid, uint64_t namespace)
@@ -131,10 +126,9 @@ static enum mapped look(const struct collect_segment *segment, uint32_t pid, uin
         return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
     target[length] = '\0';
     const char *last = strrchr(target, '/');
-    if (name == NULL || last == NULL || strncmp(last, name, strlen(name)) != 0)
-        return MAPPED_NO;
-    return last[strlen(name)] == '\0' || last[strlen(name)] == ' ' ? MAPPED_YES
-                                                                   : MAPPED_NO; /* " (deleted)" */
+    const bool is_it = name != NULL && last != NULL && strncmp(last, name, strlen(name)) == 0 &&
+                       (last[strlen(name)] == '\0' || last[strlen(name)] == ' '); /* " (deleted)" */
+    return is_it ? MAPPED_YES : MAPPED_NO;
 }
 
 /* A process has what it may write apart from what it is told. */
@@ -196,12 +190,8 @@ bool mapped_unattached_remain(const struct collector *collector)
 
 static uint64_t tick_ns(void)
 {
-    static uint64_t known;
-    if (known == 0) {
-        const long ticks = sysconf(_SC_CLK_TCK);
-        known = SECOND_NS / (ticks > 0 ? (uint64_t)ticks : 100);
-    }
-    return known;
+    const long ticks = sysconf(_SC_CLK_TCK); /* libc's own number: no call */
+    return SECOND_NS / (ticks > 0 ? (uint64_t)ticks : 100);
 }
 
 /* ---- times ------------------------------------------------------------------------------------------- */
@@ -220,10 +210,9 @@ enum field {
 
 static bool read_fields(uint32_t pid, char *ret_state, uint64_t ret_fields[EXIT_CODE + 1])
 {
-    char path[32], text[1024];
-    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
-    (void)proc_read(path, text, sizeof text);                /* an empty text has no ')' */
-    const char *at = strrchr(text, ')');                     /* behind the name, which may hold anything */
+    char text[1024];
+    (void)read_of(pid, "stat", text, sizeof text); /* an empty text has no ')' */
+    const char *at = strrchr(text, ')');           /* behind the name, which may hold anything */
     if (at == NULL || at[1] != ' ')
         return false;
     at += 2;
@@ -289,10 +278,9 @@ static unsigned affinity_of(const char *status)
 
 bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
 {
-    char path[32], text[4096];
+    char text[4096];
     struct look_memory memory = {0};
-    (void)snprintf(path, sizeof path, "/proc/%u/status", pid); /* fits */
-    if (!proc_read(path, text, sizeof text) || !bytes_of(text, "\nVmHWM:", &memory.peak) ||
+    if (!read_of(pid, "status", text, sizeof text) || !bytes_of(text, "\nVmHWM:", &memory.peak) ||
         !bytes_of(text, "\nVmRSS:", &memory.rss))
         return false;
     (void)bytes_of(text, "\nRssAnon:", &memory.anon); /* Linux 4.5 */
@@ -305,16 +293,19 @@ bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
 
 /* ---- the machine ------------------------------------------------------------------------------------- */
 
-/* The quota of "QUOTA PERIOD" or "max PERIOD", the least of a group and those that it is in (cgroup v2). Changes the path. */
-static uint64_t quota_milli(char *group)
+/* The least quota of a group and those that it is in: "QUOTA PERIOD" or "max PERIOD", in one file or a file each. Changes the path. */
+static uint64_t quota_along(const char *root, char *group, bool second)
 {
-    char path[640], text[64];
+    static const char *const FIRST[] = {"cpu.cfs_quota_us", "cpu.cfs_period_us"};
+    char path[4400], text[64];
     uint64_t least = FP_USAGE_UNKNOWN;
-    for (char *slash = group + strlen(group); slash != NULL; slash = strrchr(group, '/')) {
-        char *rest;
-        *slash = '\0';
-        (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group); /* a longer one is not found */
-        (void)proc_read(path, text, sizeof text);
+    for (char *rest, *slash = group + strlen(group); slash != NULL; slash = strrchr(group, '/')) {
+        *slash = text[0] = '\0';
+        for (unsigned i = 0; i < (second ? 1u : 2u); i++) {
+            (void)snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s/%s", root, second ? "" : "/cpu", group,
+                           second ? "cpu.max" : FIRST[i]); /* a longer one is not found */
+            (void)proc_read(path, text + strlen(text), sizeof text / 2);
+        }
         const uint64_t quota_us = strtoull(text, &rest, 10), period_us = strtoull(rest, NULL, 10);
         if (quota_us > 0 && quota_us < UINT64_MAX / 1000 && period_us > 0 &&
             quota_us * 1000 / period_us < least)
@@ -323,12 +314,30 @@ static uint64_t quota_milli(char *group)
     return least;
 }
 
+uint64_t proc_quota_milli(const char *root, char *groups)
+{
+    uint64_t least = FP_USAGE_UNKNOWN;
+    for (char *next, *line = strtok_r(groups, "\n", &next); line != NULL;
+         line = strtok_r(NULL, "\n", &next)) {
+        char *names = strchr(line, ':'), *group = names != NULL ? strchr(names + 1, ':') : NULL;
+        if (group == NULL)
+            continue;
+        *names = *group = ',';
+        const char *cpu = strstr(names, ",cpu,");
+        const bool second = group == names + 1;
+        const uint64_t quota = second || (cpu != NULL && cpu < group) ? quota_along(root, group + 1, second)
+                                                                      : FP_USAGE_UNKNOWN;
+        least = quota < least ? quota : least;
+    }
+    return least;
+}
+
 void look_at_machine(uint32_t pid, struct fp_machine *ret_machine)
 {
     static struct fp_machine
-        known;               /* libc reads files for it, and later there may be no descriptor for them */
-    static char groups[512]; /* of the process that was looked at last */
-    char text[512];
+        known;                /* libc reads files for it, and later there may be no descriptor for them */
+    static char groups[4096]; /* of the process that was looked at last */
+    char text[sizeof groups];
     struct utsname host;
     if (known.processors == 0) {
         known.processors = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
@@ -348,11 +357,8 @@ void look_at_machine(uint32_t pid, struct fp_machine *ret_machine)
     }
     (void)read_of(pid, "cgroup", text, sizeof text);
     if (groups[0] == '\0' || strcmp(groups, text) != 0) {
-        char *group = strstr(text, "0::/");
-        memcpy(groups, text, sizeof groups);
-        if (group != NULL)
-            group[strcspn(group, "\n")] = '\0';
-        known.quota_milli = group != NULL ? quota_milli(group + 3) : FP_USAGE_UNKNOWN;
+        memcpy(groups, text, strlen(text) + 1);
+        known.quota_milli = proc_quota_milli("", text);
     }
     *ret_machine = known;
 }

@@ -55,8 +55,13 @@ struct look_memory {
 bool look_at_times(uint32_t pid, struct look_times *ret_times);
 bool look_at_memory(uint32_t pid, struct look_memory *ret_memory);
 
-/* look_at_machine - the machine, and what of it the control group of a process may use. Without the affinities. */
+/* look_at_machine - the machine, and what of it the control group of a process may use. Without the affinities.
+ * proc_quota_milli - thousandths of a processor that control groups, and those that they are in, leave (cgroups(7), versions 1 and 2).
+ * root     before /sys/fs/cgroup; "" but for tests
+ * groups   as /proc/PID/cgroup: "NUMBER:CONTROLLERS:/PATH" a line, without controllers of version 2; changed
+ * Returns  FP_USAGE_UNKNOWN where none has a limit. */
 void look_at_machine(uint32_t pid, struct fp_machine *ret_machine);
+uint64_t proc_quota_milli(const char *root, char *groups);
 
 /* look_at_end - how a process ended that was waited for by now: its pidfd knows (Linux 6.15).
  * ret_wait_status  as wait(2) has it. */

@@ -290,12 +290,8 @@ void notes_take_former(struct collector *collector)
         const char *name = json_string_value(json_object_get(item, "name"));
         const char *why = json_string_value(json_object_get(item, "why"));
         const json_int_t pid = json_integer_value(json_object_get(item, "pid"));
-        struct collect_unrecorded note = {.pid = pid > 0 && pid <= INT32_MAX ? (uint32_t)pid : 0};
-        if (name == NULL || why == NULL)
-            continue;
-        (void)fp_text_plain(name, note.name, sizeof note.name);
-        (void)fp_text_plain(why, note.why, sizeof note.why);
-        add(collector, &note);
+        if (name != NULL && why != NULL)
+            notes_add(collector, name, pid > 0 && pid <= INT32_MAX ? (uint32_t)pid : 0, why);
     }
     json_decref(recording);
 }
