@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &page) == 0 &&
         page.ws_col > 0) /* a terminal that knows how wide it is */
         res_page_begin(page.ws_col);
-    (void)setlocale(LC_CTYPE, ""); /* an unknown locale leaves "C", which is what we then print for */
+    (void)setlocale(LC_CTYPE, ""); /* an unknown one leaves "C"; names stay in the order of their bytes */
     if (argc < 2) {
         print_verbs(stderr);
         code = CLI_MISUSE;

@@ -181,9 +181,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static void line(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void line(const char *name, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void line(const char *name, const char *format, ...)
 {
     va_list list;
     char *words = NULL;

@@ -115,21 +115,12 @@ static char *allocator_words(const struct fp_usage *usage)
 
 static char *end_words(const struct fp_usage *usage)
 {
-    switch (usage->ended) {
-    case FP_ENDED_EXIT:
-        return is_known(usage->code) ? res_printf("exit %llu", (unsigned long long)usage->code)
-                                     : res_strdup("exit");
-    case FP_ENDED_SIGNAL:
-        return res_printf("ended by signal %llu", (unsigned long long)usage->code);
-    case FP_ENDED_EXEC:
-        return res_strdup("ended by exec");
-    case FP_ENDED_RUNNING:
-        return res_strdup("went on when recording ended");
-    case FP_ENDED_UNKNOWN:
-    case FP_ENDED_COUNT:
-        break;
-    }
-    return res_strdup("");
+    static const char *const WORDS[FP_ENDED_COUNT] = {"", "exit", "ended by signal", "ended by exec",
+                                                      "went on when recording ended"};
+    const bool has_code = usage->ended == FP_ENDED_EXIT || usage->ended == FP_ENDED_SIGNAL;
+    return has_code && is_known(usage->code)
+               ? res_printf("%s %llu", WORDS[usage->ended], (unsigned long long)usage->code)
+               : res_strdup(WORDS[usage->ended]);
 }
 
 /* A process that was killed told nothing: then its figures are of a look before. */
@@ -393,11 +384,9 @@ static json_t *thread_array(const struct conv_survey *survey)
 
 static json_t *selection_json(const struct conv_selected *selected)
 {
-    json_t *object = json_object();
-    if (selected->text[0] == '\0') {
-        json_decref(object);
+    if (selected->text[0] == '\0')
         return json_null();
-    }
+    json_t *object = json_object();
     cli_json_set(object, "text", selected->text);
     cli_json_set(object, "from_ns", selected->from_ns);
     cli_json_set(object, "to_ns", cli_json_known(selected->to_ns));

@@ -157,9 +157,8 @@ static int take_value(const struct cli_verb *verb, const struct cli_option *row,
         *(int *)at = (int)row->least;
         break;
     case CLI_TEXT:
+        *(const char **)at = value;
         taken = row->takes == NULL || *value != '\0';
-        if (taken)
-            *(const char **)at = value;
         break;
     case CLI_WORD:
     case CLI_CHOICE:

@@ -32,13 +32,10 @@ struct settings {
 /* Returns the text, or NULL with ret_problem set. One byte more than allowed is read, so that budget.c refuses it. */
 static char *read_budget(const char *path, size_t *ret_length, char **ret_problem)
 {
+    char *text = res_calloc(RES_BUDGET_BYTES_MAX + 1, 1);
     FILE *file = fopen(path, "re");
-    char *text = NULL;
-    if (file != NULL) {
-        text = res_calloc(RES_BUDGET_BYTES_MAX + 1, 1);
-        errno = 0;
+    if (file != NULL)
         *ret_length = fread(text, 1, RES_BUDGET_BYTES_MAX + 1, file);
-    }
     if (file == NULL || ferror(file)) {
         *ret_problem = res_strdup(strerror(errno));
         free(text);

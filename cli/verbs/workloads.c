@@ -149,7 +149,7 @@ static int convert_one(const struct work *work, const struct job *job, json_t *r
 /* A selection may leave nothing of some processes of a group. */
 static int convert_all(const struct work *work, json_t **ret_report)
 {
-    json_t *object, *list = json_array();
+    json_t *list = json_array();
     const bool some_will_do = !work->each->all && conv_plan_any(&work->each->convert->select);
     int worst = CLI_DONE;
     for (size_t i = 0; i < work->count; i++) {
@@ -163,12 +163,9 @@ static int convert_all(const struct work *work, json_t **ret_report)
         json_decref(list);
         return worst;
     }
-    object = json_object();
-    json_object_set_new(object, "schema", json_string("mallab-convert-each/1"));
-    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "failed", json_integer((json_int_t)(work->count - json_array_size(list))));
-    json_object_set_new(object, "workloads", list);
-    *ret_report = object;
+    *ret_report = json_pack("{s:s, s:s, s:I, s:o}", "schema", "mallab-convert-each/1", "mallab_version",
+                            MALLAB_VERSION, "failed", (json_int_t)(work->count - json_array_size(list)),
+                            "workloads", list);
     return worst;
 }
 

@@ -58,23 +58,11 @@ bool conv_irregularity_is_loss(unsigned irregularity)
 
 const char *conv_recording_state_name(enum conv_recording_state state)
 {
-    switch (state) {
-    case CONV_RECORDING_FINISHED:
-        return "finished";
-    case CONV_RECORDING_GOING_ON:
-        return "recording";
-    case CONV_RECORDING_ENDED_EARLY:
-        return "ended_early";
-    case CONV_RECORDING_COPIED:
-        return "copied";
-    case CONV_RECORDING_OUT_OF_SIGHT:
-        return "out_of_sight";
-    case CONV_RECORDING_UNKNOWN:
-        return "unknown";
-    case CONV_RECORDING_NONE:
-        break;
-    }
-    return NULL;
+    static const char *const NAMES[] = {
+        [CONV_RECORDING_FINISHED] = "finished",         [CONV_RECORDING_GOING_ON] = "recording",
+        [CONV_RECORDING_ENDED_EARLY] = "ended_early",   [CONV_RECORDING_COPIED] = "copied",
+        [CONV_RECORDING_OUT_OF_SIGHT] = "out_of_sight", [CONV_RECORDING_UNKNOWN] = "unknown"};
+    return (unsigned)state < sizeof NAMES / sizeof NAMES[0] ? NAMES[state] : NULL;
 }
 
 uint64_t conv_survey_class_min(unsigned size_class)

@@ -100,9 +100,7 @@ void conv_export_print(struct conv_export_file *file, const char *format, ...)
 
 /* ---- what is lost --------------------------------------------------------------------------- */
 
-static void tell(struct conv_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void tell(struct conv_report *report, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void tell(struct conv_report *report, const char *format, ...)
 {
     va_list list;
     if (report->lack_count == CONV_LACKS_MAX)

@@ -36,25 +36,15 @@ const struct conv_format *conv_format_of_kind(enum conv_kind kind)
 
 const char *conv_kind_name(enum conv_kind kind)
 {
+    static const char *const OTHERS[] = {
+        [CONV_KIND_FOOTPRINT] = "footprint", [CONV_KIND_WORKLOAD] = "workload",
+        [CONV_KIND_RECORDING] = "recording", [CONV_KIND_RESULT] = "result",
+        [CONV_KIND_TEXT] = "text",           [CONV_KIND_TAR] = "tar archive"};
     const struct conv_format *format = conv_format_of_kind(kind);
-    if (format != NULL)
-        return format->name;
-    switch (kind) {
-    case CONV_KIND_FOOTPRINT:
-        return "footprint";
-    case CONV_KIND_WORKLOAD:
-        return "workload";
-    case CONV_KIND_RECORDING:
-        return "recording";
-    case CONV_KIND_RESULT:
-        return "result";
-    case CONV_KIND_TEXT:
-        return "text";
-    case CONV_KIND_TAR:
-        return "tar archive";
-    default:
-        return "unknown";
-    }
+    const char *name = format != NULL ? format->name : NULL;
+    if (name == NULL && (unsigned)kind < sizeof OTHERS / sizeof OTHERS[0])
+        name = OTHERS[kind];
+    return name != NULL ? name : "unknown";
 }
 
 bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts)

@@ -26,11 +26,8 @@ struct passed_over {
 
 #define PROCESSES_MAX 1048576u
 
-static void explain(struct conv_survey *survey, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* One reason more why the recording is not finished. */
-static void explain(struct conv_survey *survey, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void explain(struct conv_survey *survey, const char *format, ...)
 {
     const size_t used = strlen(survey->unfinished_why);
     const size_t mark = used > 0 && used + 2 < sizeof survey->unfinished_why ? 2 : 0; /* "; " */
@@ -74,8 +71,7 @@ static enum fp_status look_into(const char *path, struct conv_process *process, 
     struct fp_reader *reader = NULL;
     const struct fp_reader_info *info;
     const char *program;
-    enum fp_status status;
-    status = fp_reader_open(path, ret_error, &reader);
+    const enum fp_status status = fp_reader_open(path, ret_error, &reader);
     if (status != FP_OK)
         return status;
     info = fp_reader_info(reader);
@@ -212,11 +208,6 @@ static enum fp_status take_list(const char *directory, const struct conv_recordi
 
 /* ---- as they lie there ------------------------------------------------------------------------- */
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name); /* the same in every locale */
-}
-
 /* The process whose earlier window was listed just before, NULL: it is another's first. */
 static struct conv_process *same_image(const struct conv_survey *survey, const char *file)
 {
@@ -273,7 +264,7 @@ static enum fp_status scan_list(const char *directory, struct conv_survey *surve
                                 struct passed_over *ret_passed, struct conv_error *error)
 {
     struct dirent **entries = NULL;
-    const int count = scandir(directory, &entries, conv_is_footprint, by_name);
+    const int count = scandir(directory, &entries, conv_is_footprint, alphasort);
     enum fp_status status = FP_OK;
     if (count < 0 && errno == ENOMEM)
         return conv_fail_memory(error, directory, "the list of footprints");

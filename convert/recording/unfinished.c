@@ -61,11 +61,8 @@ static bool runs(uint32_t pid, uint64_t start_ticks)
         return true; /* it may be hidden from us: the process id must do */
     if (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)
         return false;
-    for (unsigned field = 2; field < STAT_FIELD_START && at != NULL; field++) { /* ')' ends the second */
-        at = strchr(at, ' ');
-        if (at != NULL)
-            at++;
-    }
+    for (unsigned field = 2; field < STAT_FIELD_START && at != NULL; field++) /* ')' ends the second */
+        at = strchr(at + 1, ' ');
     return at == NULL || start_ticks == 0 || strtoull(at, NULL, 10) == start_ticks;
 }
 

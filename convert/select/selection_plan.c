@@ -95,10 +95,7 @@ static enum fp_status settle_times(const char *path, uint64_t duration_ns, struc
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-static void add(struct conv_selected *selected, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add(struct conv_selected *selected, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct conv_selected *selected, const char *format, ...)
 {
     size_t used = strlen(selected->text);
     va_list list;

@@ -37,11 +37,6 @@ static struct conv_sink watch(void *data, struct conv_sink next)
     return conv_site_tally_sink(data, next);
 }
 
-static uint64_t least(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
-
 static uint64_t most(uint64_t one, uint64_t other)
 {
     return one > other ? one : other;
@@ -79,12 +74,14 @@ static struct span span_of(const struct conv_input *input, uint64_t begin_ns,
 static uint64_t settle_ages(struct conv_site_tally *tally, const struct conv_sites_ages *ages,
                             const struct span *span, struct conv_sites *sites)
 {
-    const uint64_t last_ns = tally->now_ns, end_ns = least(span->whole_ns, span->to_ns);
+    const uint64_t last_ns = tally->now_ns,
+                   end_ns = span->whole_ns < span->to_ns ? span->whole_ns : span->to_ns;
     const uint64_t from_ns = ages->from_ns > span->begin_ns ? ages->from_ns - span->begin_ns : 0;
     uint64_t until_ns;
     tally->now_ns = most(last_ns, end_ns);
     sites->since_ns = most(from_ns, moment_ns(&ages->since, most(last_ns, span->whole_ns)));
-    until_ns = ages->older_ns <= tally->now_ns ? least(tally->now_ns - ages->older_ns, last_ns) + 1 : 0;
+    until_ns = ages->older_ns <= tally->now_ns ? tally->now_ns - ages->older_ns + 1 : 0;
+    until_ns = until_ns > last_ns ? last_ns + 1 : until_ns;
     sites->until_ns = span->begin_ns + until_ns;
     sites->whole_ns = span->whole_ns;
     return until_ns;

@@ -78,8 +78,7 @@ static enum fp_call call_of(const struct conv_word *word)
     char name[48];
     if (word->length >= sizeof name)
         return FP_CALL_NONE;
-    for (size_t i = 0; i < word->length; i++)
-        name[i] = word->at[i];
+    memcpy(name, word->at, word->length);
     name[word->length] = '\0';
     if (strncmp(name, "operator_", 9) == 0)
         name[8] = ' ';

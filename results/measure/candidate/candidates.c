@@ -253,15 +253,10 @@ static int is_ini(const struct dirent *entry)
     return entry->d_name[0] != '.' && fp_has_ending(entry->d_name, ".ini");
 }
 
-static int by_bytes(const struct dirent **left, const struct dirent **right)
-{
-    return strcmp((*left)->d_name, (*right)->d_name);
-}
-
 bool res_registry_load(struct res_registry *registry, const char *directory, char **ret_problem)
 {
     struct dirent **entries = NULL;
-    const int count = scandir(directory, &entries, is_ini, by_bytes);
+    const int count = scandir(directory, &entries, is_ini, alphasort);
     if (count < 0) {
         *ret_problem = res_printf("cannot read the candidates in '%s': %s", directory, strerror(errno));
         return false;

@@ -168,22 +168,17 @@ static void add_virtual_machine(struct res_doctor *doctor)
 /* The value of a control group's file, of the own group or of the nearest one above that has a limit. */
 static bool group_limit(const struct res_doctor *doctor, const char *name, char *ret_text, size_t size)
 {
-    char groups[4096], path[4352];
-    (void)res_doctor_read(doctor, "/proc/self/cgroup", groups, sizeof groups);
-    const char *unified = strncmp(groups, "0::", 3) == 0 ? groups : strstr(groups, "\n0::");
-    RES_FREED char *group = res_strdup(
-        unified != NULL ? strchr(unified, '/') != NULL ? strchr(unified, '/') : "" : "");
-    bool found = false;
+    char groups[4096] = "\n", path[4352];
+    (void)res_doctor_read(doctor, "/proc/self/cgroup", groups + 1, sizeof groups - 1);
+    char *line = strstr(groups, "\n0::/"), *group = line != NULL ? line + 4 : groups + strlen(groups);
     group[strcspn(group, "\n")] = '\0';
-    for (;;) {
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", group, name);
-        found = res_doctor_read(doctor, path, ret_text, size) && strncmp(ret_text, "max", 3) != 0;
-        char *slash = strrchr(group, '/');
-        if (found || slash == NULL)
-            break;
+    for (char *slash = group + strlen(group); slash != NULL; slash = strrchr(group, '/')) {
         *slash = '\0';
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", group, name);
+        if (res_doctor_read(doctor, path, ret_text, size) && strncmp(ret_text, "max", 3) != 0)
+            return true;
     }
-    return found;
+    return false;
 }
 
 static void add_group_limits(struct res_doctor *doctor)

@@ -98,14 +98,11 @@ static const char *limit_examples(const struct res_rule *rule)
 {
     if (rule->of_fleet != RES_FLEET_NONE)
         return FLEET_METRICS[rule->of_fleet].examples;
-    switch (res_metric_unit(rule->metric)) {
-    case RES_UNIT_NS:
-        return "+3%, -10% or 25ns";
-    case RES_UNIT_BYTES:
-        return rule->metric == RES_METRIC_GROWTH ? "1MB/h" : "+5%, -10% or 512MiB";
-    default:
-        return "+5%, -10% or 10000";
-    }
+    const enum res_unit unit = res_metric_unit(rule->metric);
+    return rule->metric == RES_METRIC_GROWTH ? "1MB/h"
+           : unit == RES_UNIT_BYTES          ? "+5%, -10% or 512MiB"
+           : unit == RES_UNIT_NS             ? "+3%, -10% or 25ns"
+                                             : "+5%, -10% or 10000";
 }
 
 /* limit_take - "+3%", "512MiB", "25ns" to a rule's limit, in the base unit of its metric or as a ratio.
