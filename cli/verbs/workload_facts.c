@@ -16,6 +16,7 @@
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 #include "results/measure/base/lives.h"
+#include "results/measure/figures/figures.h"
 
 #define ENDING ".wl"
 
@@ -24,15 +25,10 @@ static int is_workload_name(const struct dirent *entry)
     return entry->d_name[0] != '.' && fp_has_ending(entry->d_name, ENDING);
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name); /* the same in every locale */
-}
-
 bool cli_group_read(const char *directory, struct cli_prepared *ret_prepared)
 {
     struct dirent **entries = NULL;
-    const int count = scandir(directory, &entries, is_workload_name, by_bytes);
+    const int count = scandir(directory, &entries, is_workload_name, alphasort);
     const bool fits = count > 0 && (unsigned)count <= CONV_MEMBERS_MAX;
     struct cli_prepared prepared = {0};
     if (fits) {
@@ -68,7 +64,7 @@ void cli_prepared_release(struct cli_prepared *prepared)
 int cli_group_make_room(const struct cli_verb *verb, const char *directory, bool force)
 {
     struct dirent **entries = NULL;
-    const int count = scandir(directory, &entries, is_workload_name, by_bytes);
+    const int count = scandir(directory, &entries, is_workload_name, alphasort);
     int code = CLI_DONE;
     if (count > 0 && !force) {
         cli_say(verb, "'%s' holds workloads already: name another directory, or replace them with --force",
@@ -104,6 +100,7 @@ static uint64_t known(uint64_t number)
 static void take_process(const struct wl_reader *reader, struct res_workload *ret_workload)
 {
     struct fp_usage usage;
+    char code[24] = "";
     (void)conv_usage_read(reader, &usage); /* where there is nothing, nothing is known */
     ret_workload->process = (struct res_process_facts){
         .cpu_user_ns = known(usage.cpu_user_ns),
@@ -116,12 +113,11 @@ static void take_process(const struct wl_reader *reader, struct res_workload *re
         .cxx_library = known(usage.cxx_library) > 0,
         .machine = usage.machine,
     };
-    if (usage.ended != FP_ENDED_UNKNOWN && usage.code != FP_USAGE_UNKNOWN)
-        snprintf(ret_workload->process.ended, sizeof ret_workload->process.ended, "%s %llu",
-                 fp_ended_name(usage.ended), (unsigned long long)usage.code);
-    else if (usage.ended != FP_ENDED_UNKNOWN)
-        snprintf(ret_workload->process.ended, sizeof ret_workload->process.ended, "%s",
-                 fp_ended_name(usage.ended));
+    if (usage.code != FP_USAGE_UNKNOWN)
+        snprintf(code, sizeof code, " %llu", (unsigned long long)usage.code);
+    if (usage.ended != FP_ENDED_UNKNOWN)
+        snprintf(ret_workload->process.ended, sizeof ret_workload->process.ended, "%s%s",
+                 fp_ended_name(usage.ended), code);
     ret_workload->unseen_frees = wl_reader_meta_number(reader, "irregular_lost_free");
     if (usage.runs_on == FP_RUNS_ON_UNKNOWN)
         return;
@@ -157,14 +153,12 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
                        struct res_workload *ret_workload)
 {
     struct fp_error error;
-    struct wl_reader *reader;
+    struct wl_reader *reader = NULL;
     char text[4096 + 512];
-    if (wl_reader_open(path, &error, &reader) != FP_OK) {
-        cli_say(verb, "cannot read %s", fp_error_text(&error, path, text, sizeof text));
-        return CLI_UNREADABLE;
-    }
-    if (wl_reader_check(reader) != FP_OK) { /* told once, not by each run */
-        cli_say(verb, "cannot read %s", fp_error_text(wl_reader_error(reader), path, text, sizeof text));
+    const bool is_open = wl_reader_open(path, &error, &reader) == FP_OK;
+    if (!is_open || wl_reader_check(reader) != FP_OK) { /* told once, not by each run */
+        const struct fp_error *cause = is_open ? wl_reader_error(reader) : &error;
+        cli_say(verb, "cannot read %s", fp_error_text(cause, path, text, sizeof text));
         wl_reader_close(reader);
         return CLI_UNREADABLE;
     }
@@ -268,6 +262,28 @@ static bool read_live(const char *path, struct part *part)
     const bool read = read_windows(reader, part);
     wl_reader_close(reader);
     return read;
+}
+
+/* Growth of the program's own memory beyond what was live; 0: it is not known. */
+static struct res_growth growth_of(const char *path)
+{
+    double times_ns[FP_USAGE_POINTS_MAX], bytes[FP_USAGE_POINTS_MAX], live[FP_USAGE_POINTS_MAX];
+    struct res_growth growth = {0}, of_live;
+    struct part part = {0};
+    struct fp_error error;
+    struct wl_reader *reader;
+    if (wl_reader_open(path, &error, &reader) != FP_OK)
+        return growth;
+    const size_t count = conv_looks_read(reader, times_ns, bytes);
+    if (count > 0 && read_windows(reader, &part)) {
+        for (size_t i = 0; i < count; i++)
+            live[i] = res_lives_at(&part.live, 1, times_ns[i]);
+        growth = res_growth_beyond(times_ns, bytes, live, count, &of_live);
+    }
+    wl_reader_close(reader);
+    free(part.live.time_ns);
+    free(part.live.value);
+    return growth;
 }
 
 static void add_facts(struct res_workload *sum, const struct res_workload *one, uint64_t offset_ns)
@@ -377,10 +393,14 @@ int cli_prepared_facts(const struct cli_verb *verb, struct cli_prepared *prepare
                        struct res_workload *ret_workload)
 {
     const size_t count = prepared->member_count;
-    if (count == 0)
-        return cli_workload_facts(verb, prepared->path, input, ret_workload);
-    struct part *parts = res_calloc(count, sizeof *parts);
     int code = CLI_DONE;
+    if (count == 0) {
+        code = cli_workload_facts(verb, prepared->path, input, ret_workload);
+        if (code == CLI_DONE)
+            ret_workload->process.growth = growth_of(prepared->path);
+        return code;
+    }
+    struct part *parts = res_calloc(count, sizeof *parts);
     for (size_t i = 0; i < count && code == CLI_DONE; i++) {
         const char *path = prepared->members[i].path;
         code = cli_workload_facts(verb, path, path, &parts[i].facts);

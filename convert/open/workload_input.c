@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "convert/base/source.h"
 #include "convert/base/survey_counts.h"
@@ -13,6 +14,10 @@
 #include "footprint/fp/fp_sites.h"
 #include "footprint/wl/workload.h"
 
+#define PREFIX  "usage_"
+#define LOOKS   PREFIX "looks"
+#define MS_NS   1000000u
+#define KIB     1024u
 #define EVENTS  256u /* of a batch: as others' */
 #define AT_ONCE 3u   /* events of an op, at most */
 
@@ -312,6 +317,22 @@ static enum fp_status note_count(struct wl_writer *writer, const char *prefix, c
     return wl_writer_note(writer, key, value);
 }
 
+/* Memory over time, "MILLISECONDS KIB ...", of a program that ran for long. */
+static enum fp_status note_looks(struct wl_writer *writer, const struct fp_usage *usage)
+{
+    const uint32_t count = usage->point_count;
+    char text[FP_USAGE_POINTS_MAX * 44 + 1];
+    int length = 0;
+    if (count == 0 || usage->points[count - 1].time_ns < FP_USAGE_LONG_NS)
+        return FP_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fp_usage_point *point = &usage->points[i];
+        const uint64_t bytes = point->rss_anon_bytes > 0 ? point->rss_anon_bytes : point->rss_bytes;
+        length += snprintf(text + length, 45, " %" PRIu64 " %" PRIu64, point->time_ns / MS_NS, bytes / KIB);
+    }
+    return wl_writer_note(writer, LOOKS, text + 1);
+}
+
 enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_survey *survey)
 {
     const uint64_t lost = conv_add_saturating(survey->lost_marks, fp_loss_sum(survey->lost));
@@ -341,6 +362,9 @@ enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_surv
         return status;
     /* Last: where there are notes of everything that can be irregular, these find no room, and nothing fails by that. */
     status = conv_usage_note(writer, survey->usage);
+    if (status == FP_OK && survey->usage != NULL && survey->begin_ns == 0 &&
+        survey->selected.text[0] == '\0') /* else its times are others */
+        status = note_looks(writer, survey->usage);
     return status == FP_ERR_LIMIT ? FP_OK : status;
 }
 
@@ -380,14 +404,8 @@ void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *surve
 
 static uint64_t file_bytes_of(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    off_t size = 0;
-    if (file == NULL)
-        return 0;
-    if (fseeko(file, 0, SEEK_END) == 0)
-        size = ftello(file);
-    (void)fclose(file); /* only read from */
-    return size > 0 ? (uint64_t)size : 0;
+    struct stat facts;
+    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
 }
 
 enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
@@ -423,8 +441,6 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
 
 /* ---- usage ------------------------------------------------------------------------------------------- */
 
-#define PREFIX "usage_"
-
 enum fp_status conv_usage_note(struct wl_writer *writer, const struct fp_usage *usage)
 {
     struct fp_usage_texts texts = {.count = 0};
@@ -453,4 +469,17 @@ bool conv_usage_read(const struct wl_reader *reader, struct fp_usage *ret_usage)
         told = true;
     }
     return told;
+}
+
+size_t conv_looks_read(const struct wl_reader *reader, double *ret_times_ns, double *ret_bytes)
+{
+    const char *at = wl_reader_meta(reader, LOOKS);
+    size_t count = 0;
+    for (char *behind, *end; at != NULL && *at != '\0' && count < FP_USAGE_POINTS_MAX; at = end, count++) {
+        ret_times_ns[count] = (double)strtoull(at, &behind, 10) * MS_NS;
+        ret_bytes[count] = (double)strtoull(behind, &end, 10) * KIB;
+        if (end == behind || (count > 0 && ret_times_ns[count] <= ret_times_ns[count - 1]))
+            return 0; /* no series of ours */
+    }
+    return count;
 }

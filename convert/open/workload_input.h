@@ -40,4 +40,8 @@ enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_surv
 enum fp_status conv_usage_note(struct wl_writer *writer, const struct fp_usage *usage);
 bool conv_usage_read(const struct wl_reader *reader, struct fp_usage *ret_usage);
 
+/* conv_looks_read - how much memory of no file the process had over time, where it ran for FP_USAGE_LONG_NS and is here as a whole.
+ * Room for FP_USAGE_POINTS_MAX in both; times rise, and are those of the ops. Returns how many; 0: it is not told. */
+size_t conv_looks_read(const struct wl_reader *reader, double *ret_times_ns, double *ret_bytes);
+
 #endif

@@ -164,11 +164,6 @@ bool fp_usage_take(struct fp_usage *usage, const char *key, const char *value)
 
 /* ---- series ------------------------------------------------------------------------------------- */
 
-static uint64_t kib(uint64_t bytes)
-{
-    return bytes / KIB;
-}
-
 /* Times and processor time never fall; memory does. */
 static enum fp_status put_series(const struct fp_usage *usage, struct bytes *series)
 {
@@ -179,8 +174,8 @@ static enum fp_status put_series(const struct fp_usage *usage, struct bytes *ser
     for (uint32_t i = 0; i < usage->point_count; i++) {
         const struct fp_usage_point *point = &usage->points[i];
         at = put_varint(at, point->time_ns / FP_TIME_UNIT_NS - before.time_ns / FP_TIME_UNIT_NS);
-        at = put_varint(at, zigzag((int64_t)(kib(point->rss_bytes) - kib(before.rss_bytes))));
-        at = put_varint(at, zigzag((int64_t)(kib(point->rss_anon_bytes) - kib(before.rss_anon_bytes))));
+        at = put_varint(at, zigzag((int64_t)(point->rss_bytes / KIB - before.rss_bytes / KIB)));
+        at = put_varint(at, zigzag((int64_t)(point->rss_anon_bytes / KIB - before.rss_anon_bytes / KIB)));
         at = put_varint(at, point->cpu_ns / FP_TIME_UNIT_NS - before.cpu_ns / FP_TIME_UNIT_NS);
         before = *point;
     }

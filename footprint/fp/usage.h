@@ -15,6 +15,7 @@
 
 #define FP_USAGE_UNKNOWN    UINT64_MAX /* a number that nobody could tell */
 #define FP_USAGE_POINTS_MAX 256u
+#define FP_USAGE_LONG_NS    UINT64_C(600000000000) /* of less nobody can tell how memory grows */
 
 /* The ends of an image. Names are stored. */
 enum fp_ended {

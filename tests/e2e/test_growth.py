@@ -16,9 +16,11 @@ class Program:
     def __init__(self, seed):
         self.lines = ["mallab-workload-text 1", "note complete=yes", "thread 0 4242 main"]
         self.free, self.count, self.random = [], 0, random.Random(seed)
+        self.sizes, self.live, self.looks = {}, 0, {}
 
     def at(self, second):
         self.lines.append(f"time {int(second * 1e9)}")
+        self.looks[int(second)] = self.live
 
     def new(self, size):
         if self.free:
@@ -27,10 +29,13 @@ class Program:
             self.count += 1
             number = self.count
         self.lines.append(f"0 malloc {number} {size}")
+        self.sizes[number] = size
+        self.live += size
         return number
 
     def drop(self, number):
         self.lines.append(f"0 free {number}")
+        self.live -= self.sizes[number]
         self.free.append(number)
 
     def small(self):
@@ -47,6 +52,12 @@ class Program:
             place = self.random.randrange(len(live))
             self.drop(live[place])
             live[place] = self.small()
+
+    def saw(self, grows):
+        """As if the collector had looked at a process that grows by so many bytes an hour beyond what is live."""
+        looks = list(self.looks.items())[1 :: len(self.looks) // 200 + 1]
+        memory = " ".join(f"{second}000 {int(live + 2e7 + grows * second / SECONDS) // 1024}" for second, live in looks)
+        self.lines[1:1] = ["note usage_rss_peak_bytes=90000000", f"note usage_looks={memory}"]
 
     def text(self):
         return "\n".join([*self.lines, f"end {SECONDS * 10**9}", ""])
@@ -132,13 +143,15 @@ def leaks(program):
 
 
 class Growth(lab.Lab):
-    def measured(self, made, *options):
-        """Growth by candidate and of what is live, in MB an hour; the screen."""
+    def measured(self, made, *options, grows=None):
+        """Growth by candidate and of what is live, in MB an hour; the screen. grows: of the program as it ran."""
         program = Program(7)
         made(program)
+        if grows is not None:
+            program.saw(grows)
         text, result = self.place / f"{made.__name__}.txt", self.place / f"{made.__name__}.json"
         text.write_text(program.text())
-        screen = self.mallab("ab", "-q", "-n", "3", "--time-budget", "10min", "-o", result, *options, text).stdout.decode()
+        screen = self.mallab("ab", "-q", "--force", "-n", "3", "--time-budget", "10min", "-o", result, *options, text).stdout.decode()
         workload = json.loads(result.read_text())["workloads"][0]
         growth = {one["name"]: one["growth"]["bytes_per_hour"] / 1e6 for one in workload["candidates"]}
         return growth, workload["candidates"][0]["growth"]["live_bytes_per_hour"] / 1e6, screen
@@ -163,9 +176,25 @@ class Growth(lab.Lab):
                 self.assertNotIn("\ngrowth ", screen)
                 self.assertNotIn("\nleak ", screen)
 
+    def test_the_program_as_it_ran(self):
+        recorded = lambda made: json.loads((self.place / f"{made.__name__}.json").read_text())["workloads"][0]["process"].get("growth")
+        _, _, screen = self.measured(steady, "-a", "glibc,jemalloc", grows=20e6)
+        self.assertRegex(" ".join(screen.split()), r" growth beyond what is live, MB an hour: as recorded (20|19\.\d|20\.\d); glibc 0, jemalloc 0 ")
+        growth = recorded(steady)
+        self.assertTrue(19e6 < growth["low"] < growth["bytes_per_hour"] < growth["high"] < 21e6, growth)
+        details = self.mallab("report", "--details", self.place / "steady.json").stdout.decode()
+        self.assertRegex(details, r"(?m)^growth +as recorded by 19\S* to (19|20)\S* MB an hour$")
+        _, _, screen = self.measured(drift, "-a", "glibc,tcmalloc", grows=20e6)
+        self.assertRegex(" ".join(screen.split()), r"MB an hour: as recorded (20|19\.\d|20\.\d); glibc \S+, tcmalloc \S+ ")
+        for grows in (0, 100e3):
+            _, _, screen = self.measured(tide, "-a", "glibc,jemalloc", grows=grows)
+            self.assertNotIn("\ngrowth ", screen)
+            self.assertIsNone(recorded(tide))
+
     def test_leak_is_of_what_is_live(self):
-        growth, live, screen = self.measured(leaks, "-a", "glibc,jemalloc")
+        growth, live, screen = self.measured(leaks, "-a", "glibc,jemalloc", grows=0)
         self.assertEqual(set(growth.values()), {0})
+        self.assertNotIn("\ngrowth ", screen)
         self.assertTrue(5 < live < 7, live)
         self.assertRegex(screen, r"(?m)^leak +what is live grows [56]\.\d MB an hour under any")
         result = self.place / "leaks.json"

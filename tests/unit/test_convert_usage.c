@@ -1,6 +1,7 @@
 /* test_convert_usage.c - what a process used as a whole: the same in its footprint, in what info says, and in the workload that
  * comes of it; of merged processes the sum; what is not known stays so. */
 #include "convert/base/survey_counts.h"
+#include "convert/open/workload_input.h"
 #include "convert/recording/recording.h"
 #include "unit/recordings.h"
 
@@ -71,6 +72,74 @@ TEST(it_reaches_the_workload)
     survey = survey_of(scratch_path("used.wl"));
     check_same(survey.usage, &usage);
     conv_survey_release(&survey);
+}
+
+/* Returns how many looks the workload has. */
+static size_t looks_in(const char *path, double *ret_times_ns, double *ret_bytes)
+{
+    struct fp_error cause;
+    struct wl_reader *reader;
+    CHECK_U64(wl_reader_open(path, &cause, &reader), FP_OK);
+    const size_t count = conv_looks_read(reader, ret_times_ns, ret_bytes);
+    wl_reader_close(reader);
+    return count;
+}
+
+TEST(looks_of_a_long_run_reach_the_workload)
+{
+    static const uint64_t SECOND = 1000000000;
+    struct fp_usage_point points[] = {
+        {SECOND, 9 << 20, 4 << 20, 0}, {2 * SECOND, 9 << 20, 0, 0}, {600 * SECOND, 12 << 20, 6 << 20, 0}};
+    struct fp_usage usage = made_up(1);
+    double times_ns[FP_USAGE_POINTS_MAX], bytes[FP_USAGE_POINTS_MAX];
+    char directory[512];
+    usage.points = points;
+    usage.point_count = 3;
+    for (int long_enough = 1; long_enough >= 0; long_enough--) {
+        for (int cut = 0; cut <= 1; cut++) {
+            struct conv_options options = {.overwrite = true, .select.head = cut ? 1 : 0};
+            struct conv_report report = {0};
+            snprintf(directory, sizeof directory, "%s", new_directory());
+            points[2].time_ns = long_enough ? 600 * SECOND : 599 * SECOND;
+            add_used(directory, "one.7.fp", 7, &usage);
+            CHECK_U64(
+                conv_file(in(directory, "one.7.fp"), scratch_path("looks.wl"), &options, &report, &error),
+                FP_OK);
+            conv_report_release(&report);
+            CHECK_U64(looks_in(scratch_path("looks.wl"), times_ns, bytes), long_enough && !cut ? 3 : 0);
+        }
+    }
+    CHECK(times_ns[0] == 1e9 && times_ns[2] == 600e9);
+    CHECK(bytes[0] == 4 << 20 && bytes[1] == 9 << 20 &&
+          bytes[2] == 6 << 20); /* of no file, where that is known */
+}
+
+TEST(looks_that_are_none_are_not_read)
+{
+    static const struct {
+        const char *text;
+        size_t looks;
+    } CASES[] = {{"1 2 3 4", 2}, {"", 0},  {"1", 0},       {"1 2 3", 0},  {"1 2 1 3", 0},
+                 {"2 2 1 3", 0}, {"x", 0}, {"1 2 x 3", 0}, {"1 2,3 4", 0}};
+    const struct conv_options options = {.overwrite = true};
+    double times_ns[FP_USAGE_POINTS_MAX], bytes[FP_USAGE_POINTS_MAX];
+    char text[16384];
+    for (size_t i = 0; i <= sizeof CASES / sizeof CASES[0]; i++) {
+        struct conv_report report = {0};
+        const bool is_last = i == sizeof CASES / sizeof CASES[0];
+        int length = snprintf(text, sizeof text, "mallab-workload-text 1\nnote usage_looks=%s",
+                              is_last ? "0 0" : CASES[i].text);
+        for (unsigned k = 1; is_last && k < 2 * FP_USAGE_POINTS_MAX; k++)
+            length += snprintf(text + length, sizeof text - (size_t)length, " %u 18446744073709551616", k);
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           "\nthread 0 1 main\n0 malloc 1 8\nend 1000000\n");
+        scratch_write(scratch_path("looks.txt"), text, (size_t)length);
+        CHECK_U64(conv_file(scratch_path("looks.txt"), scratch_path("looks.wl"), &options, &report, &error),
+                  FP_OK);
+        conv_report_release(&report);
+        CHECK_U64(looks_in(scratch_path("looks.wl"), times_ns, bytes),
+                  is_last ? FP_USAGE_POINTS_MAX : CASES[i].looks);
+    }
 }
 
 TEST(without_it_nothing_is_made_up)

@@ -69,5 +69,3 @@ TEST(what_is_no_quota)
         CHECK_U64(quota(GROUPS[i]), FP_USAGE_UNKNOWN);
     CHECK_U64(quota("0::/a"), 1000);
 }
-
-RUN_TESTS(T(the_second_version), T(the_first_version), T(the_least_of_both), T(what_is_no_quota))

@@ -131,6 +131,7 @@ static void take_process(const struct res_workload *from, struct res_result_work
             .ran_ns = known(process->ran_ns),
             .ended = plain_unless_empty(process->ended),
             .brief_calls = known(process->brief_calls),
+            .growth = process->growth.bytes > 0 ? process->growth : (struct res_growth){NAN, NAN, NAN},
             .machine = process->machine,
             .kernel = plain_unless_empty(process->machine.kernel),
         };

@@ -31,17 +31,19 @@ void res_workload_judge(struct res_result_workload *workload);
  *
  *   growth  the slope of a straight line through the medians of blocks of equal time, behind a first tenth that is startup, beside the exponential that
  *           fits best: what fills or settles is no growth. Student's interval, of as many blocks as correlated ones are worth. It is shown where
- *           that leaves out a twentieth of `held`, and that of a line through the last half alone leaves out 0. Of shorter recordings nothing is known.
+ *           that leaves out a twentieth of `held`, and that of a line through the last half alone leaves out 0.
  *           Source: G. V. Bayley, J. M. Hammersley, "The 'effective' number of independent observations in an autocorrelated time series", Supplement
  *           to the Journal of the Royal Statistical Society 8 (1946)
  *   beyond  what is resident less what is live. A leak grows what is live, and an allocator adds its part to that: less than a quarter of it
  *           is no growth of its own */
-#define RES_GROWTH_LEAST_NS 600e9
 
-/* res_growth_of - the growth of bytes at so many times, which rise.
+/* res_growth_of - the growth of bytes at so many times, which rise. In less than FP_USAGE_LONG_NS nothing is known.
+ * res_growth_beyond - the growth of what is resident beyond what is live. bytes: become those beyond.
  * res_growth_measure - both of a run that has all its samples.
  * res_growth_together - the growth of several runs, which have it at offset `at`: the median, and the ends of all ranges. */
 struct res_growth res_growth_of(const double *times_ns, const double *bytes, size_t count, double held);
+struct res_growth res_growth_beyond(const double *times_ns, double *bytes, const double *live, size_t count,
+                                    struct res_growth *ret_live);
 void res_growth_measure(struct res_run *run);
 struct res_growth res_growth_together(const struct res_run *runs, size_t count, size_t at);
 

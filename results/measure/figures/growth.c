@@ -85,7 +85,7 @@ struct res_growth res_growth_of(const double *times_ns, const double *bytes, siz
     const double block_ns = (end_ns - begin_ns) / BLOCKS, block_hours = block_ns / 3600e9;
     double blocks[BLOCKS], square;
     size_t at = 0;
-    if (end_ns < RES_GROWTH_LEAST_NS)
+    if (end_ns < (double)FP_USAGE_LONG_NS)
         return UNKNOWN;
     while (at < count && times_ns[at] <= begin_ns)
         at++;
@@ -115,6 +115,21 @@ static double *numbers_of(const json_t *array, size_t count)
     return numbers;
 }
 
+struct res_growth res_growth_beyond(const double *times_ns, double *bytes, const double *live, size_t count,
+                                    struct res_growth *ret_live)
+{
+    double held = 0;
+    for (size_t i = 0; i < count; i++) {
+        held = fmax(held, bytes[i]);
+        bytes[i] -= live[i];
+    }
+    struct res_growth beyond = res_growth_of(times_ns, bytes, count, held);
+    *ret_live = res_growth_of(times_ns, live, count, held);
+    if (beyond.bytes < ADDED * ret_live->bytes)
+        beyond.bytes = 0;
+    return beyond;
+}
+
 void res_growth_measure(struct res_run *run)
 {
     const json_t *samples = json_object_get(run->json, "samples");
@@ -124,15 +139,8 @@ void res_growth_measure(struct res_run *run)
     RES_FREED double *live = numbers_of(json_object_get(samples, "live_bytes"), count);
     RES_FREED double *resident = numbers_of(json_object_get(samples, "resident_bytes"), count);
     run->growth = run->live_growth = (struct res_growth){NAN, NAN, NAN};
-    if (times_ns != NULL && live != NULL && resident != NULL) {
-        const double held = run->resident_peak_bytes;
-        run->live_growth = res_growth_of(times_ns, live, count, held);
-        for (size_t i = 0; i < count; i++)
-            resident[i] -= live[i];
-        run->growth = res_growth_of(times_ns, resident, count, held);
-        if (run->growth.bytes < ADDED * run->live_growth.bytes)
-            run->growth.bytes = 0;
-    }
+    if (times_ns != NULL && live != NULL && resident != NULL)
+        run->growth = res_growth_beyond(times_ns, resident, live, count, &run->live_growth);
 }
 
 struct res_growth res_growth_together(const struct res_run *runs, size_t count, size_t at)

@@ -131,6 +131,7 @@ struct res_result_entry {
 struct res_process {
     double cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
         ran_ns, brief_calls;
+    struct res_growth growth;  /* beyond what was live, where it is shown */
     char *ended;               /* "exit 0", "signal 15", "exec", "running"; NULL: not known */
     struct fp_machine machine; /* that it ran on */
     char *kernel;              /* of that */

@@ -265,6 +265,7 @@ struct res_workload {
         bool cxx_library;          /* it began with libstdc++ in any case */
         char ended[48];            /* as its recording says; "": not known */
         uint64_t brief_calls;      /* of threads that were over at once: how many of them overlap is chance */
+        struct res_growth growth;  /* beyond what was live */
         struct fp_machine machine; /* where it ran; FP_USAGE_UNKNOWN: not known */
     } process;
     struct {

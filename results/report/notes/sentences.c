@@ -68,7 +68,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     PEAK(CONFIRMED, "memory: {who} saves [{bytes_saved}, ]{bytes_saved_share}", .when = res_is_free),
     PEAK(REFUTED, "{who} saves in malloc, but the program itself needs [{refuted_peak} ]more"),
     LINE(RES_VERDICT_LABEL, ADVICE, "{own_allocator}", .when = res_nothing_matters),
-    LINE("growth", INFO, "beyond what is live, MB an hour: {growing}"),
+    LINE("growth", INFO, "beyond what is live, MB an hour: [as recorded {grew}; ]{growing}"),
     LINE("leak", WARNING, "what is live grows {leaking} an hour under any: see 'mallab leaks'"),
     LINE("try it", ADVICE, "{entry}", .detail = "{deploy}", .next = res_each_tried),
     LINE("try it", ADVICE, "do not preload {entry}: {unseen} frees went past any (RTLD_DEEPBIND)", .next = res_each_crashing),
@@ -91,6 +91,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     RUNS_ROW,
 
     /* ---- what figures rest on ---- */
+    LINE("growth", BASIS, "as recorded by {grew_range} MB an hour"),
     LINE("preload", CAVEAT, "{unseen} frees go past any preload: a part of the program calls its C library by itself (RTLD_DEEPBIND, as php loads extensions), and under a preloaded allocator it may crash"),
     LINE("heap", BASIS, "{own_allocator}"),
     LINE("heap", BASIS, "{mapped} of the program's own memory does not come from malloc: it maps that itself"),

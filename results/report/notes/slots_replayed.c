@@ -85,12 +85,22 @@ SLOT(unproven)
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* It looks at all candidates: one that grows is enough. */
+/* Growth of the program as it ran; bytes 0: it is not shown. */
+static struct res_growth grew(const struct res_about *about)
+{
+    const struct res_process *process = res_whole_process(about->workload);
+    return process != NULL && process->growth.bytes > 0 ? process->growth : (struct res_growth){0, 0, 0};
+}
+
+SLOT_IF(grew, grew(about).bytes > 0, "%.3g", grew(about).bytes / 1e6)
+SLOT_IF(grew_range, grew(about).bytes > 0, "%.3g to %.3g", grew(about).low / 1e6, grew(about).high / 1e6)
+
+/* It looks at all candidates: one that grows is enough, or the program. */
 SLOT(growing)
 {
     const struct res_result_workload *workload = about->workload;
     const char *comma = "";
-    double most = 0;
+    double most = grew(about).bytes;
     for (size_t i = 0; i < workload->candidate_count; i++)
         most = fmax(most, workload->candidates[i].figures.growth.bytes);
     for (size_t i = 0; i < workload->candidate_count && most > 0; i++) {
