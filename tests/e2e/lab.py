@@ -1,7 +1,6 @@
 """What the end-to-end tests share: running mallab as its users do, and judging what it answers.
 
-Each test file is a program: it imports this, defines unittest cases on Lab, and calls main(), which
-exits 0, 1 on a failure, or 77 when every test in it was skipped (the reasons are printed).
+A test file imports this and defines unittest cases on Lab; run.py runs it.
 From Meson: MALLAB_BUILD (build directory), MALLAB_SOURCE (source directory). By hand both default to
 this file's own tree and its build/."""
 
@@ -216,13 +215,3 @@ def halt(pid):
     """SIGSTOP, and wait until it stands: a signal sent before that would still be heeded first."""
     os.kill(pid, signal.SIGSTOP)
     wait_for(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "it to stand")
-
-
-def main():
-    program = unittest.main(module="__main__", exit=False, verbosity=2)
-    result = program.result
-    for test, reason in result.skipped:
-        print(f"skipped {test.id()}: {reason}")
-    if not result.wasSuccessful():
-        sys.exit(1)
-    sys.exit(77 if result.skipped and len(result.skipped) == result.testsRun else 0)

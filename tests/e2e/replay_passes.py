@@ -1,13 +1,9 @@
-#!/usr/bin/env python3
 """The passes besides time: every call counted by its latency; and no figure of one pass in another."""
 import json
 import math
 import os
 
 import lab
-
-MALLOCS, CALLOCS, REALLOCS = 300, 40, 70
-
 
 class Passes(lab.Lab):
     def setUp(self):
@@ -25,21 +21,6 @@ class Passes(lab.Lab):
         result = self.replay(name, "--json", *arguments, **settings)
         self.assertEqual(result.returncode, lab.DONE, result.stderr)
         return json.loads(result.stdout)
-
-    def known(self):
-        """One thread's calls, all of whose numbers are known."""
-        lines, raw, workload = [], self.place / "known.txt", self.place / "known.wl"
-        for i in range(MALLOCS):
-            lines.append(f"1: malloc 0x{i + 1:x}000 {20 + i}")
-        for i in range(CALLOCS):
-            lines.append(f"1: calloc 0xa{i + 1:x}0000 3 {5 + i}")
-        for i in range(REALLOCS):
-            lines.append(f"1: realloc 0x{i + 1:x}000 0x{i + 1:x}000 {9000 + i}")
-        for i in range(MALLOCS):
-            lines.append(f"1: free 0x{i + 1:x}000")
-        raw.write_text("\n".join(lines) + "\n")
-        self.mallab("convert", "-q", "-o", workload, raw)
-        return workload
 
     def test_the_same_ops_in_every_pass(self):
         digests = {self.run_json(name, *how, self.many)["digest"]
@@ -64,17 +45,6 @@ class Passes(lab.Lab):
                 mean = sum(pair["mean_ns"] * pair["count"] for pair in pairs) / group["count"]
                 self.assertAlmostEqual(mean, group["mean_ns"], delta=0.001 * (1 + mean))
             self.assertIn("malloc", calls)
-            for group in [latency, *latency["by_call"]]:
-                figures = [group[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "max_ns")]
-                self.assertEqual(figures, sorted(figures))
-                counts = group["histogram"]["count"]
-                self.assertEqual(sum(counts), group["count"])
-                self.assertTrue(all(counts))
-                self.assertEqual(group["histogram"]["low_ns"], sorted(group["histogram"]["low_ns"]))
-            cells = latency["map"]["cells"]
-            self.assertEqual(sum(cell[2] for cell in cells), run["ops"])
-            self.assertTrue(all(0 <= cell[0] < latency["map"]["steps"] <= 200 for cell in cells))
-            self.assertGreater(len({cell[0] for cell in cells}), 100)
             self.assertGreater(latency["clock_cost_ns"], 0)
 
     def test_passes_on_the_recorded_clock(self):
@@ -93,22 +63,6 @@ class Passes(lab.Lab):
                         self.assertEqual(run["latency"]["count"], run["ops"])
         run = self.answer("replay", "--json", "--latency", "-a", "glibc+mmap", self.many)
         self.assertEqual(run["latency"]["count"], run["ops"])
-
-    def test_calls_and_sizes_of_a_known_workload(self):
-        latency = self.run_json("glibc", "--latency", self.known())["latency"]
-        calls = {group["call"]: group["count"] for group in latency["by_call"]}
-        self.assertEqual(calls, {"malloc": MALLOCS, "calloc": CALLOCS, "realloc": REALLOCS, "free": MALLOCS})
-        frees = {pair["size_max_bytes"]: pair["count"] for pair in latency["by_call_and_size_class"]
-                 if pair["call"] == "free"}
-        # What a release frees is what was last asked for: the resized ones 9000 bytes and more, the rest as made.
-        sizes = [9000 + i if i < REALLOCS else 20 + i for i in range(MALLOCS)]
-        expected = {}
-        for size in sizes:
-            most = 8
-            while most < size:
-                most *= 2
-            expected[most] = expected.get(most, 0) + 1
-        self.assertEqual(frees, expected)
 
     def test_processors_are_those_that_it_may_use(self):
         mine = sorted(os.sched_getaffinity(0))
@@ -134,18 +88,13 @@ class Passes(lab.Lab):
         result = self.mallab("ab", "-a", "glibc", "-n", 2, "--latency", "--json", self.many)
         answer = json.loads(result.stdout)
         workload = answer["workloads"][0]
-        glibc, floor = workload["candidates"][0], workload["floor"]
+        glibc = workload["candidates"][0]
         self.assertEqual(len(glibc["runs"]), 2)
         self.assertTrue(all(run["pass"] == "time" for run in glibc["runs"]))
         latency = glibc["latency"]
         self.assertEqual((latency["passes"], len(latency["runs"])), (3, 3))
         self.assertEqual(latency["count"], workload["ops"])
         self.assertTrue(latency["floor_subtracted"])
-        middle = sorted(run["p99_ns"] for run in latency["runs"])[1]
-        self.assertAlmostEqual(latency["p99_ns"], middle)
-        self.assertEqual(latency["max_ns"], max(run["max_ns"] for run in latency["runs"]))
-        means = [sorted(run["mean_ns"] for run in side["latency"]["runs"]) for side in (glibc, floor)]
-        self.assertAlmostEqual(latency["typical_ns"], max(means[0][1] - means[1][1], 0), places=6)
         control = workload["control"]["latency"]  # what the baseline's percentiles differ by from themselves
         self.assertEqual((control["passes"], control["count"]), (3, workload["ops"]))
         for name in ("p99", "p99_9"):
@@ -165,7 +114,3 @@ class Passes(lab.Lab):
         self.assertRegex(table, r"p99 +p99\.9")
         plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--details", self.many).stdout.decode()
         self.assertNotIn("p99", plain)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,7 +1,5 @@
-#!/usr/bin/env python3
 """The replay binaries by themselves: one digest everywhere, the right allocator or none, no crash on bad input."""
 import json
-import random
 import resource
 import unittest
 
@@ -164,28 +162,16 @@ class Replay(lab.Lab):
         self.assert_one_line(result, f"NULL at op {BIG_AT:,}: malloc of 1,234,567 bytes by thread ")
 
     def test_damaged_workloads(self):
+        """That each is seen tests/unit decides; here that it is told, also in the middle of a run."""
         whole = self.many.read_bytes()
-        digest = self.run_json("glibc", self.many)["digest"]
-        dice = random.Random(5)
-        damaged = [(f"cut at {at}", whole[:at])
-                   for at in [0, 1, 7, 8, 40, len(whole) // 2, len(whole) - 1]
-                   + [dice.randrange(len(whole)) for _ in range(10)]]
-        for _ in range(60):
-            at, bit = dice.randrange(len(whole)), dice.randrange(8)
-            flipped = bytearray(whole)
-            flipped[at] ^= 1 << bit
-            damaged.append((f"bit {bit} of byte {at} flipped", bytes(flipped)))
+        flipped = bytearray(whole)
+        flipped[len(whole) // 2] ^= 1
         path = self.place / "damaged.wl"
-        for what, content in damaged:
-            with self.subTest(what=what):
-                path.write_bytes(content)
-                result = replay("glibc", "--json", path)
-                if result.returncode == lab.DONE and "flipped" in what:  # a byte that means nothing
-                    self.assertEqual(json.loads(result.stdout)["digest"], digest)
-                    continue
-                self.assertEqual(result.returncode, lab.BAD_INPUT, result.stderr)
-                self.assertEqual(result.stdout, b"")
-                self.assert_one_line(result, path)
+        for content in (b"", whole[:40], whole[:-1], flipped):
+            path.write_bytes(content)
+            result = replay("glibc", "--json", path)
+            self.assertEqual((result.returncode, result.stdout), (lab.BAD_INPUT, b""), result.stderr)
+            self.assert_one_line(result, path)
 
     def test_empty_workload(self):
         path = self.place / "empty.wl"
@@ -246,7 +232,3 @@ class Replay(lab.Lab):
         text = replay("glibc", self.many).stdout.decode()
         for key in ("candidate", "proof.malloc_library", "digest", "whole_ns_per_op", "resident.peak_bytes", "live_peak_bytes"):
             self.assertIn(f"\n{key} ", "\n" + text)
-
-
-if __name__ == "__main__":
-    lab.main()

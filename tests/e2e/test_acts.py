@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What is recorded, converted and exported is what the program did: op by op, thread by thread, object by object.
 
 acts.c logs its own calls in memory of its own. For many seeds: the workload is proven
@@ -142,13 +141,9 @@ class Acts(lab.Lab):
     def test_a_recording_is_the_programs_own_account_but_for_a_few_swapped_objects(self):
         swapped = named = 0
         for seed in SEEDS:
-            with self.subTest(seed=seed, repeat=f"MALLAB_TEST_SEED={seed} {__file__}"):
+            with self.subTest(seed=seed, repeat=f"MALLAB_TEST_SEED={seed} tests/e2e/run.py test_acts"):
                 for one, of in self.one_seed(seed):
                     swapped += one
                     named += of
         self.assertGreater(named, 1000)  # else nothing was compared
         print(f"{swapped} of {named} releases and resizes on another object than in the log")
-
-
-if __name__ == "__main__":
-    lab.main()

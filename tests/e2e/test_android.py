@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A real recording of another tool: an Android process with 393 threads, through every allocator with one digest.
 
 The data is not part of the product: its directory is $MALLAB_SHARED_DATA, or ../shared/data beside the source tree."""
@@ -43,7 +42,3 @@ class Android(lab.Lab):
         again = self.place / "again.wl"
         self.mallab("convert", "--from", "android", "-o", again, ARCHIVE)
         self.assertEqual(again.read_bytes(), workload.read_bytes())
-
-
-if __name__ == "__main__":
-    lab.main()

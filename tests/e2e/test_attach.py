@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Programs that run already are attached to and left, and never notice: their answers, counts, errno, registers and waits are what
 they are without us, also when mallab is killed at any moment. What is recorded lies between two counts of the program's own."""
 import ctypes
@@ -153,6 +152,14 @@ class Attached(lab.Lab):
     def attach(self, program, *options, name="rec", status=lab.DONE):
         return self.mallab("record", "--pid", str(program.pid), "-o", name, *options, status=status).stderr.decode()
 
+    def recorder(self, program, name="rec", options=(), **settings):
+        """A recording that has begun."""
+        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), *options, "-o", name], cwd=self.place,
+                                    stderr=subprocess.PIPE, **settings)
+        self.addCleanup(lambda: (recorder.kill(), recorder.wait(), recorder.stderr.close()))
+        self.assertIn(b"recording process", recorder.stderr.readline())
+        return recorder
+
     def end(self, program):
         """It ends by itself, content: how many calls it counts."""
         program.send_signal(signal.SIGTERM)
@@ -271,8 +278,7 @@ class Attach(Attached):
         holds = lambda pid: "/dev/shm/mallab" in pathlib.Path(f"/proc/{pid}/maps").read_text()
         for how, count in (("family", 2), ("orphan", 1), ("stopped", 2)):
             program = self.begin("/usr/bin/python3", "-S", "-c", code, how, stdin=subprocess.PIPE)
-            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / how], stderr=subprocess.PIPE)
-            self.assertIn(b"recording process", recorder.stderr.readline())
+            recorder = self.recorder(program, how)
             program.stdin.write(b"\n")
             program.stdin.flush()
             children = [int(program.stdout.readline()) for _ in range(count)]
@@ -280,8 +286,7 @@ class Attach(Attached):
                 self.addCleanup(lambda child=child: os.kill(child, signal.SIGKILL))
             lab.wait_for(lambda: all(map(holds, children)), "their calls")
             if how == "stopped":
-                os.kill(children[1], signal.SIGSTOP)
-                lab.wait_for(lambda: pathlib.Path(f"/proc/{children[1]}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T", "it to stop")
+                lab.halt(children[1])
             recorder.send_signal(signal.SIGINT)
             said = recorder.communicate(timeout=lab.PATIENCE_S)[1].decode()
             self.assertIn("as it was", said)
@@ -295,9 +300,7 @@ class Attach(Attached):
     def test_killed_a_moment_ago(self):
         """The collector of one who was killed has not seen that yet: its end is waited for. Where nobody was killed the answer comes at once."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
-        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"], stderr=subprocess.PIPE)
-        self.addCleanup(recorder.stderr.close)
-        self.assertIn(b"recording process", recorder.stderr.readline())
+        recorder = self.recorder(program)
         [collector] = map(int, pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split())
         os.kill(collector, signal.SIGSTOP)
         self.assertIn("is being recorded by another", self.attach(program, "--attach-timeout", "1h", name="refused", status=125))
@@ -332,10 +335,7 @@ class Attach(Attached):
     def test_recorder_killed(self):
         """The recording ends by itself, whole so far, and says so; the program goes on unrecorded, until the next one attaches."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
-        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"],
-                                    stderr=subprocess.PIPE)
-        self.addCleanup(recorder.stderr.close)
-        self.assertIn(b"recording process", recorder.stderr.readline())
+        recorder = self.recorder(program)
         def events():
             self.mallab("record", "--control", "rec", "--status") # which has all so far written
             return self.info(self.place / "rec")["events"]
@@ -444,25 +444,6 @@ class Attach(Attached):
         self.assertEqual(list((self.place / "tmp").iterdir()), [])
         self.end(program)
 
-    def test_ended_from_outside(self):
-        """--control DIR --end, and Ctrl-C."""
-        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
-        for ends in ("control", "interrupt"):
-            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / ends],
-                                        stderr=subprocess.PIPE)
-            said = recorder.stderr.readline()
-            self.assertIn(b"recording process", said)
-            refused = self.attach(program, name="second", status=125)
-            self.assertIn("is being recorded by another", refused)
-            if ends == "control":
-                self.mallab("record", "--control", ends, "--end")
-            else:
-                recorder.send_signal(signal.SIGINT)
-            rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
-            self.assertEqual(recorder.returncode, 0, rest)
-            self.assertIn(b"as it was", rest)
-        self.end(program)
-
     def count_turns(self, name, *how):
         """Attach to a program that calls by pointers; what was recorded of one of its turns, and what a library below ours counted."""
         tallies = self.place / f"tallies.{name}"
@@ -551,9 +532,7 @@ class Attach(Attached):
     def test_sites_of_what_runs(self):
         """Stacks that a program had while the recording was paused, at its begin, are known behind it."""
         program = self.begin(lab.PROGRAMS / "late", 1)
-        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "--sites", "--paused", "-o", self.place / "rec"],
-                                    stderr=subprocess.PIPE)
-        self.assertIn(b"recording process", recorder.stderr.readline())
+        recorder = self.recorder(program, options=("--sites", "--paused"))
 
         def worked():
             return sum(map(int, pathlib.Path(f"/proc/{program.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
@@ -570,9 +549,7 @@ class Attach(Attached):
     def test_program_ends(self):
         """The recording of a program that ends meanwhile is finished."""
         program = self.begin(lab.PROGRAMS / "late", 2)
-        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"],
-                                    stderr=subprocess.PIPE)
-        self.assertIn(b"recording process", recorder.stderr.readline())
+        recorder = self.recorder(program)
         self.end(program)
         rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
         self.assertEqual(recorder.returncode, 0, rest)
@@ -622,12 +599,9 @@ class Attach(Attached):
                             "if libc.dlmopen(ctypes.c_long(-1), b'libm.so.6', 2): print('ready', flush=True)\ntime.sleep(600)")
         self.assertIn("has more than one C library", self.attach(spaces, status=125))
         program = self.begin(lab.PROGRAMS / "late", "-n", 1)
-        program.send_signal(signal.SIGSTOP)
-        state = pathlib.Path(f"/proc/{program.pid}/stat")
-        while state.read_text().rsplit(")", 1)[1].split()[0] != "T":
-            time.sleep(0.01)
+        lab.halt(program.pid)
         self.assertIn("is stopped (SIGSTOP)", self.attach(program, status=125))
-        self.assertEqual(state.read_text().rsplit(")", 1)[1].split()[0], "T")
+        self.assertEqual(pathlib.Path(f"/proc/{program.pid}/stat").read_text().rsplit(")", 1)[1].split()[0], "T")
         program.send_signal(signal.SIGCONT)
         self.end(program)
         self.assertIn("there is no process", self.mallab("record", "--pid", str(program.pid), status=125).stderr.decode())
@@ -646,9 +620,7 @@ class Attach(Attached):
         while lab.run([*client, "ping"]).stdout != b"PONG\n":
             time.sleep(0.02)
         for i in range(3):
-            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(server.pid), "-o", self.place / f"rec.{i}"],
-                                        stderr=subprocess.PIPE)
-            self.assertIn(b"recording process", recorder.stderr.readline())
+            recorder = self.recorder(server, f"rec.{i}")
             keys = "".join(f"SET k{i}.{n} {'x' * n}\nINCR count\n" for n in range(500))
             lab.run(client, input=keys.encode(), stdin=None)
             recorder.send_signal(signal.SIGINT)
@@ -671,14 +643,6 @@ class Owner(Attached):
 
     def begin(self, *command, **settings):
         return super().begin(*command, **{"user": NOBODY, "group": NOBODY, "extra_groups": self.GROUPS, **settings})
-
-    def recorder(self, program, name="rec", **settings):
-        """A recording that has begun."""
-        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", name], cwd=self.place,
-                                    stderr=subprocess.PIPE, **settings)
-        self.addCleanup(lambda: (recorder.kill(), recorder.wait(), recorder.stderr.close()))
-        self.assertIn(b"recording process", recorder.stderr.readline())
-        return recorder
 
     def assert_nobodys(self, directory):
         for path in (directory, *directory.iterdir()):
@@ -748,8 +712,7 @@ class Owner(Attached):
             with self.subTest(name=name):
                 self.assertIn(words, self.attach(program, name=name, status=125))
         self.assertEqual(list((self.place / "real").iterdir()), [])
-        program.send_signal(signal.SIGSTOP)
-        lab.wait_for(lambda: pathlib.Path(f"/proc/{program.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T", "it to stop")
+        lab.halt(program.pid)
         self.assertIn("is stopped", self.attach(program, status=125))
         self.assertFalse((self.place / "rec").exists())
         program.send_signal(signal.SIGCONT)
@@ -760,16 +723,6 @@ class Owner(Attached):
         self.assertEqual((list((self.place / "foreign").iterdir()), (self.place / "foreign").stat().st_uid), ([], 1))
         self.assertEqual(list((self.place / "real").iterdir()), [])
         self.end(program)
-
-    def test_ab(self):
-        """The whole way; only the recording is nobody's, and root replays."""
-        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
-        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "-a", "glibc",
-                             "--head", "1000", "--json", "--keep", "kept")
-        self.end(program)
-        self.assertGreater(result["workloads"][0]["ops"], 0)
-        self.assert_nobodys(self.place / "kept" / f"late-{program.pid}")
-        self.assertEqual((self.place / "kept" / f"late-{program.pid}.wl").stat().st_uid, 0)
 
     def test_killed_parent(self):
         """Root's process is killed: the program is left as it was."""
@@ -890,7 +843,3 @@ class Owner(Attached):
         self.assertIn("as it was", self.attach(program, "--duration", "100ms"))
         self.assertGreater(self.recording()["events"], 0)
         self.end(program)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,14 +1,8 @@
-#!/usr/bin/env python3
 """Small files that ask for much: refused with the bound's name and the way around it, exit code 3, within 512 MB."""
 import gzip
-import hashlib
 import json
 import lzma
-import os
 import resource
-import shutil
-import sys
-import unittest
 import xml.etree.ElementTree
 import zipfile
 
@@ -215,13 +209,3 @@ class Names(Bounds):
         self.assertTrue(all(case.get("classname").startswith("=1+1|\\u202efdp.\\x1b[31m`</script>") for case in cases))
         for name in ("c.md", "c.xml"):
             self.assert_plain((self.place / name).read_text())
-
-    def test_page(self):
-        result = self.mallab("report", "--format", "html", self.result())
-        page = result.stdout.decode()
-        self.assertEqual(page.count("</script>"), 2)
-        self.assertNotIn("\x1b", page)
-
-
-if __name__ == "__main__":
-    lab.main()

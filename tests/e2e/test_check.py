@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The gate on real runs: a budget that holds whatever the noise, one that nothing holds, too few rounds; two real results compared; and
 results that are damaged in every key that is read end in a message, never in a crash."""
 import json
@@ -108,21 +107,6 @@ class Check(lab.Lab):
         history = self.mallab("report", "--json", "nights").stdout.decode()
         self.assertTrue("try 1" in history and head in history)
 
-    def test_a_slower_machine_is_no_regression(self):
-        then, budget = DATA / "gate-then.json", ("--budget", "time<=+3%", "--baseline", DATA / "gate-then.json")
-        slower = dict.fromkeys(("glibc", "slim", "fat", ""), 1.1)
-        answer = self.answer("check", "--json", *budget, self.shifted("slower.json", slower))
-        self.assertEqual([(one["candidate"], one["outcome"], one["bridge"]) for one in answer["findings"]],
-                         [("slim", "within", "baseline"), ("fat", "within", "baseline")])
-        for one in answer["findings"]:
-            self.assertAlmostEqual(one["bridge_ratio"], 1.1, delta=0.01)
-            self.assertAlmostEqual(one["measured"], 1, delta=0.01)
-        compared = self.answer("compare", "--json", then, "slower.json")["findings"]
-        times = {one["candidate"]: one for one in compared if one["metric"] == "time"}
-        self.assertEqual({name: one["outcome"] for name, one in times.items()}, {"glibc": "undecided", "slim": "same", "fat": "same"})
-        self.assertEqual([one.get("is_yardstick", False) for one in times.values()], [True, False, False])
-        self.assertAlmostEqual(times["slim"]["value"] / times["slim"]["then"], 1.1, delta=0.01)
-
     def test_a_regression_on_a_slower_machine_is_found(self):
         budget = ("--budget", "time<=+3%", "--baseline", DATA / "gate-then.json")
         now = self.shifted("worse.json", {"glibc": 1.1, "slim": 1.1, "fat": 1.1 * 1.08, "": 1.1})
@@ -140,11 +124,6 @@ class Check(lab.Lab):
         (self.place / "alone.json").write_text(json.dumps(result))
         alone = self.mallab("check", *budget, "alone.json", status=INCONCLUSIVE)
         self.assertIn(b"no allocator that is the same in both results tells whether the machine is slower", alone.stdout)
-
-    def test_the_same_result_gives_the_same_bytes(self):
-        for arguments in (["check", "--budget", "slim:time<=+3%", DATA / "gate-now.json"],
-                          ["compare", DATA / "gate-then.json", DATA / "gate-now.json"]):
-            self.assertEqual(self.mallab(*arguments).stdout, self.mallab(*arguments).stdout)
 
     def damaged(self, value, replacement):
         """Each copy of a document in which one value is replaced."""
@@ -180,7 +159,3 @@ class Check(lab.Lab):
                 self.assertNotIn(b"\x07", result.stdout + result.stderr)
                 if result.returncode in (1, 2, 3):
                     self.assertIn(b"mallab ", result.stderr)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Which process of a recording is meant: info and convert agree on --process, programs that one process was (exec) are
 chosen by their footprints, and what is not there is told with what helps."""
 import os
@@ -208,7 +207,3 @@ class Choosing(lab.Lab):
         with subprocess.Popen(["cat", self.place / "whole.txt"], stdout=subprocess.PIPE) as pipe:
             text = self.mallab("info", "--details", "-", stdin=pipe.stdout).stdout.decode()
         self.assertRegex(text, r"^file +-: text of ")
-
-
-if __name__ == "__main__":
-    lab.main()

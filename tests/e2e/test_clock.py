@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The recorded clock: an allocator that gives memory back by the clock does in the replay, in no time, what it does in
 the real program over seconds; on the machine's clock it does not. Bounds are wide: an allocator's purging has chance in it."""
 import json
@@ -6,6 +5,8 @@ import os
 import unittest
 
 import lab
+
+os.environ.pop("MALLOC_CONF", None)
 
 DECAY = lab.PROGRAMS / "decay"
 JEMALLOC = "libjemalloc.so.2"
@@ -191,8 +192,3 @@ class Clock(lab.Lab):
                 self.assertTrue(min(peaks) <= resident["peak_bytes"] <= max(peaks), (peaks, resident["peak_bytes"]))
                 self.assertEqual([one["allocator_clock"] for one in candidate["runs"]], ["real", "real"])
         self.assertNotIn("memory_runs", one["floor"])
-
-
-if __name__ == "__main__":
-    os.environ.pop("MALLOC_CONF", None)
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Completion as a user meets it: a real bash that calls the function of completion/mallab.bash, a real zsh on a terminal in
 which Tab is pressed; verbs, options, values, candidates, files by ending, and command lines behind '--'."""
 import os
@@ -175,7 +174,3 @@ class Zsh(Completion):
                                  ("mallab ab -- cat resu", "mallab ab -- cat result.json ")):
             with self.subTest(typed=typed):
                 self.assertEqual(self.complete(typed), completed)
-
-
-if __name__ == "__main__":
-    lab.main()

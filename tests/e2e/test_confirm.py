@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The program itself, run in pairs: what stands in the result, and never a figure of time, since other work runs beside it. A
 command, a service that is started, loaded and stopped, programs that fail, and Ctrl-C, behind which nothing is left running."""
 import json
@@ -124,22 +123,6 @@ class Confirm(lab.Lab):
         self.assertLessEqual(max(map(len, lines.splitlines()[1:])), 110)
         self.assertIn("the program ran 50 times", " ".join(self.mallab("report", "--details", "kept.json").stdout.decode().split()))
         self.assertIn(b"no workload to check", self.mallab("check", "--budget", "time<=+5%", "kept.json", status=None).stderr)
-        # Words follow from figures: the program shows less, or more, or nothing of a size that its runs resolve.
-        def told(verdict, ratio, low, high):
-            made = json.loads(json.dumps(result))
-            made["confirmed"][0]["verdict"].update(time=verdict, peak="same")
-            made["confirmed"][0]["time"].update(ratio=ratio, ratio_low=low, ratio_high=high, samples_ns=[ratio * 409e6] * 8)
-            made["confirmed"][1]["time"].update(baseline_ns=409e6, ratio=1, ratio_low=.99, ratio_high=1.01)
-            made["confirmed"][0]["peak"].update(baseline_bytes=89.9e6, bytes=89.1e6)
-            (self.place / "made.json").write_text(json.dumps(made))
-            return " ".join(self.mallab("report", "made.json").stdout.decode().split())
-        faster = told("faster", .76, .71, .84)
-        self.assertIn("VERDICT time: glibc+nocache saves ", faster)
-        self.assertIn(" 311 ms -24.0% [", faster)
-        self.assertIn("VERDICT time: stay with glibc, every other is slower", told("slower", 1.24, 1.2, 1.3))
-        self.assertIn("VERDICT time: stay with glibc, no other is shown to be faster", told("same", .97, .85, 1.09))
-        self.assertIn("resolution changes of time above 12 % would show in 8 pairs", told("same", .97, .85, 1.09))
-        self.assertIn("resolution changes of time above 12 % would show in 8 pairs", told("undecided", .97, .85, 1.09))
 
     def test_hyperfine_is_not_needed(self):
         result = self.mallab("confirm", "--json", "-n", 1, *TWO, "--", lab.PROGRAMS / "blocks", env={"PATH": "/nonexistent"})
@@ -183,17 +166,6 @@ class Confirm(lab.Lab):
         self.check(self.confirm("-i", "--", "sh", "-c", "exit 3"))
         result = self.mallab("confirm", "-q", "--ignore-failure", "-n", 1, *TWO, "--", "sh", "-c", "kill -9 $$", status=lab.FAILED)
         self.assert_one_line(result, "the program ended by signal 9 (Killed)")
-
-    @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
-    def test_the_baseline_is_what_it_runs_on(self):
-        """By one rule in ab and confirm, also behind a shell; -b names another."""
-        (library,) = [one["library"] for one in self.answer("allocators", "--json")["allocators"] if one["name"] == "jemalloc"]
-        command = ("--", "sh", "-c", f"LD_PRELOAD={library} {lab.PROGRAMS}/blocks")
-        for verb in ("ab", "confirm"):
-            told = self.mallab(verb, "--json", "-n", 1, "-a", "glibc,jemalloc", *command)
-            self.assertEqual(json.loads(told.stdout)["baseline"], "jemalloc", verb)
-            self.assertIn(b"the program runs on jemalloc: it is the baseline", told.stderr)
-            self.assertEqual(self.answer(verb, "--json", "-q", "-n", 1, "-a", "glibc,jemalloc", "-b", "glibc", *command)["baseline"], "glibc")
 
     def test_what_it_prints_does_not_stand_before_the_answer(self):
         """Few lines are shown, many are kept once in a file that is named, the same in ab."""
@@ -456,7 +428,3 @@ class Confirm(lab.Lab):
             self.assertTrue(any("tcache_count=0" in line for line in lines), lines)
             for name in ("of-hyperfine", "of-command"):
                 (self.place / name).unlink()
-
-
-if __name__ == "__main__":
-    lab.main()

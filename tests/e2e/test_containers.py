@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """As containers and supervisors start programs: as the first process of a pid namespace, recorded and recording; below
 another root; in a user namespace; as another user; without /proc, without /dev/shm, in a directory that cannot be
 written. Every call is counted, or the reason is said; signals, orphans and exit status are the program's."""
@@ -204,7 +203,3 @@ class Elsewhere(Container):
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         lab.wait_for(lambda: self.info(self.place / "recording").get("recording_state") == "finished", "the collector")
         self.assert_made(self.place / "recording")
-
-
-if __name__ == "__main__":
-    lab.main()

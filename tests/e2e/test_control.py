@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A recording controlled while it runs: paused, cut into windows, ended, asked for what there is; programs chosen by
 name. The recorded program does as it is told (steps.c), so every count here is exact."""
 
@@ -464,7 +463,3 @@ class Refused(lab.Lab):
         directory = self.record(STEPS)
         result = self.mallab("record", "--control", directory, "--pause", status=lab.FAILED)
         self.assert_one_line(result, directory, "has ended")
-
-
-if __name__ == "__main__":
-    lab.main()

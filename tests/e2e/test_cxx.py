@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """C++ programs: every form of new and delete is recorded under its own name, as often as it was called, and what a
 delete says of its object's size is true in the replay too, whichever thread deletes."""
 import unittest
@@ -50,7 +49,3 @@ class SizedDelete(lab.Lab):
         workload = self.convert(recording)
         run = self.answer("replay", "--json", "-a", SIZED, workload)  # it aborts at the first wrong size
         self.assertEqual(run["digest"], self.replay_everywhere(workload)["glibc"]["digest"])
-
-
-if __name__ == "__main__":
-    lab.main()

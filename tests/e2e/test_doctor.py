@@ -1,6 +1,4 @@
-#!/usr/bin/env python3
 """The doctor: its exit status is what its checks say, text and JSON are the same checks, and what is missing (hyperfine, an allocator, the recorder) is told with what helps."""
-import os
 import pathlib
 import shutil
 
@@ -64,7 +62,3 @@ class Doctor(lab.Lab):
     def test_misuse(self):
         self.assertEqual(lab.run([lab.BUILD / "mallab", "doctor", "now"]).returncode, lab.MISUSE)
         self.assertEqual(lab.run([lab.BUILD / "mallab", "doctor", "--color", "red"]).returncode, lab.MISUSE)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """`convert --each`: every process of a recording becomes what converting it alone makes of it;
 one that is damaged leaves the others alone; nothing is written over, and nothing half stays behind."""
 import os
@@ -67,17 +66,6 @@ class Each(lab.Lab):
         self.assertEqual([path.name for path in (self.place / "out").iterdir()], [kept.name])
         self.assertEqual(kept.read_text(), "mine")
 
-    def test_windows_are_joined(self):
-        recording = self.place / "cut"
-        self.mallab("record", "-q", "-o", recording, "--window", "1s", "--", "/usr/bin/python3", "-c",
-                    "import time\n" + WORK % 2000 + "\ntime.sleep(2)\n" + WORK % 2000)
-        self.assertGreater(len(list(recording.glob("*.fp"))), 1)
-        self.mallab("convert", "-q", "-o", "whole.wl", recording)
-        self.mallab("convert", "-q", "--each", "-o", "out", recording)
-        made = list((self.place / "out").iterdir())
-        self.assertEqual(len(made), 1)
-        self.assertEqual(made[0].read_bytes(), (self.place / "whole.wl").read_bytes())
-
     def test_interrupted(self):
         """More of the same, so that it takes a while."""
         source = self.footprints()[0]
@@ -106,7 +94,3 @@ class Each(lab.Lab):
                 self.assertIn(fragment, result.stderr.decode())
         result = self.mallab("convert", "--each", self.footprints()[0], status=lab.MISUSE)
         self.assertIn("no recording's directory", result.stderr.decode())
-
-
-if __name__ == "__main__":
-    lab.main()

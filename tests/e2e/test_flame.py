@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Who allocates, shown: folded stacks, pprof as a decoder of its own and as `go tool pprof` read it, and the page in a headless
 Chromium: what it shows, what pointer and keys do, that it asks for nothing and that no name becomes markup."""
 import collections
@@ -9,13 +8,11 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser
-from lab import BAD_INPUT, BUILD, FAILED, MISUSE, SOURCE, Lab, main
+from lab import BAD_INPUT, BUILD, FAILED, MISUSE, SOURCE, Lab
 
 STACKS = SOURCE / "tests/golden/valid/sites.fp"
 SHOW = BUILD / "tests/e2e/show_profile"
@@ -336,7 +333,3 @@ class Verb(Lab):
         without = next((SOURCE / "tests/golden/valid").glob("usage.fp"))
         self.assert_one_line(self.mallab("flame", without, status=BAD_INPUT), without.name, "--sites")
         self.assertFalse((self.place / "a.svg").exists())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A fleet is a directory of results: read in a stream, whatever else lies there is named and left out, and nothing passes without a word:
 who is missing, versions and machines that differ, a result that is there twice. Nothing that a result names is opened."""
 import json
@@ -8,7 +7,6 @@ import shutil
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import fleet_files
 import lab
 
@@ -128,19 +126,9 @@ class Fleet(lab.Lab):
         self.assertAlmostEqual(shares["web1"], 2 * shares["web0"])
         self.assertIn(b"cannot be read", self.mallab("report", "--together", "--expect", "no/such", "results", status=lab.BAD_INPUT).stderr)
 
-    def test_of_a_workload_measured_again_the_newest_counts(self):
-        self.fill(6)
-        self.put(2, lambda one: one.update(created_unix_ns=one["created_unix_ns"] + 10 ** 9), name="later.json")
-        hosts = {host["label"]: host["results"] for host in self.together()[0]["fleet"]["hosts"]}
-        self.assertEqual((hosts.pop("web2"), set(hosts.values())), (2, {1}))
-
     def test_many_take_little_memory(self):
         fleet_files.fill(self.results, 120, rounds=lambda number: 10 + number)
         wrapper = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
         peak = int(lab.run([sys.executable, "-c", wrapper, lab.BUILD / "mallab", "report", "--together", "results"], cwd=self.place).stdout)
         self.assertLess(peak, MEMORY_KIB)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
 """The page of a fleet in a headless Chromium: the common line on top, a thousand hosts sorted and filtered at once, nothing asked from
 outside, names that stay words, and a phone's width."""
 import json
-import pathlib
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser
 import fleet_files
 import html_result
-from lab import FAILED, Lab, main
+from lab import FAILED, Lab
 
 ROWS = "[...document.querySelectorAll('[aria-label=\"Every host\"] tbody tr')].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => cell.textContent))"
 
@@ -124,7 +120,3 @@ class FleetForms(Fleets):
         self.assertLessEqual(len(screen), 45)
         self.assertLessEqual(max(map(len, screen)), 100)
         self.assertGreater(len(self.mallab("report", "--together", "--details", "results").stdout.splitlines()), 1000)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,13 +1,8 @@
-#!/usr/bin/env python3
-"""The right processes are replayed: of a wrapper the program that it executes, of a server its workers too, of a make its
-compilers. A group is replayed process by process and summed, and what was chosen is told."""
+"""The right processes are replayed: of a wrapper the program that it executes, of a server its workers too. A group is replayed process by process and summed, and what was chosen is told."""
 import json
-import os
-import subprocess
 
 import lab
 import schema
-from lab import needs
 
 PROGRAM = "data = [str(i) * 3 for i in range(40000)]"
 # Three workers that are alive at the same time: each waits until the last one was begun.
@@ -129,23 +124,3 @@ class Groups(lab.Lab):
         workload = self.measure("group.wl")
         self.assertEqual(workload["group_processes"], 2)
         self.assertLess(workload["duration_ns"], 3600 * 10**9)
-
-    @needs("make", "gcc")
-    def test_a_make_is_its_compilers(self):
-        (self.place / "Makefile").write_text("all: a.o b.o\n%.o: %.c\n\tgcc -O1 -c -o $@ $<\n")
-        for name in "ab":
-            body = "".join(f"int {name}{i}(int x) {{ return x * {i} + {name}_seed(x); }}\n" for i in range(200))
-            (self.place / f"{name}.c").write_text(f"int {name}_seed(int x);\n{body}")
-        recording = self.record("make", "-s", stdout=subprocess.DEVNULL, env={**os.environ, "CCACHE_DISABLE": "1"})
-        said, programs = self.chosen(recording)
-        self.assertEqual(programs, ["cc1", "cc1"])
-        self.assertRegex(said, r"converted: 2 'cc1', \d+ % of the calls \(--process chooses others: ")
-        workload = self.measure(recording)
-        self.assertEqual((workload["program"], workload["group_processes"]), ("cc1", 2))
-        # One after the other: never the live bytes of both.
-        peaks = [self.info(path)["live_peak_bytes"] for path in (self.place / "chosen.wl").iterdir()]
-        self.assertEqual(workload["live_peak_bytes"], max(peaks))
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Does it ratchet? Hours by the recorded clock: programs whose memory grows beyond what is live under some allocator, and programs whose does not."""
 
 import json
@@ -200,7 +199,3 @@ class Growth(lab.Lab):
         result = self.place / "leaks.json"
         self.mallab("check", "--budget", "growth<=1MB/h", result)
         self.assertIn("growth_bytes_per_hour", self.mallab("report", "--format", "csv", result).stdout.decode())
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Results kept in a directory and shown as a history: names that sort and never collide, the same figures as in each result,
 a move that was put into one, damaged and foreign files beside them, and what is refused before anything is measured."""
 import json
@@ -98,7 +97,3 @@ class History(lab.Lab):
         result = self.mallab("ab", *QUICK, "-o", "no/such/", self.workload, status=lab.FAILED)
         self.assert_one_line(result, "no/such/")
         self.assertEqual(sorted(os.listdir(self.place)), ["empty", "file"])
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,18 +1,14 @@
-#!/usr/bin/env python3
 """The HTML report in a headless Chromium: what it shows, what its controls do, that it asks for nothing from outside, that
 no name in a result becomes markup, and that it fits a phone."""
 import json
 import math
-import pathlib
 import re
 import shutil
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser
 import html_result
-from lab import BAD_INPUT, Lab, main, needs, run
+from lab import BAD_INPUT, Lab, run
 
 SHEET_INSIDE, SHEET_MARGIN = 703, 45  # 186 and 12 mm of A4 upright, in pixels of the style sheet
 NAMES = ["glibc", "jemalloc", "mimalloc", "tcmalloc", "jemalloc+bg"]
@@ -471,7 +467,3 @@ class Command(Lab):
         told = self.mallab("report", "--format", "html", "-o", "x.html", "r.json", status=BAD_INPUT)
         self.assert_one_line(told, "r.json")
         self.assertFalse((self.place / "x.html").exists())
-
-
-if __name__ == "__main__":
-    main()

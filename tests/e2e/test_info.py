@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What `mallab info` says of a process as a whole: of a recording, its footprints and a workload alike; six lines, and all of it."""
 import lab
 
@@ -33,15 +32,6 @@ class Info(lab.Lab):
             times = [point["time_ns"] for point in footprint["usage_over_time"]]
             self.assertEqual(times, sorted(times))
 
-    def test_the_figures_are_those_of_the_program(self):
-        first, second = self.info(self.recording)["process_list"]
-        for process, mib, ms in ((first, 30, 200), (second, 10, 100)):
-            cpu = process["cpu_ns"]["user"] + process["cpu_ns"]["system"]
-            self.assertTrue((ms - 25) * 1e6 <= cpu <= (ms + 150) * 1e6, cpu)
-            self.assertTrue(mib * MIB <= process["rss_peak_bytes"] <= (mib + 10) * MIB, process["rss_peak_bytes"])
-            self.assertGreaterEqual(process["faults_minor"], mib * 256)
-            self.assertEqual((process["cpu_age_ns"], process["rss_age_ns"]), (0, 0))
-
     def test_six_lines_are_enough(self):
         first = self.info(self.recording)["process_list"][0]["file"]
         lines = self.mallab("info", self.recording / first).stdout.decode().splitlines()
@@ -54,7 +44,3 @@ class Info(lab.Lab):
         self.assertRegex(text, r"\nprocesses +events +CPU +peak RSS  program\n +2 +\d+ +\d+ ms +3\d\.\d MB  shim_usage\n$")
         program = self.info(self.recording)["program_list"][0]
         self.assertEqual((program["processes"], program["rss_peak_bytes"] > 30 * MIB), (2, True))
-
-
-if __name__ == "__main__":
-    lab.main()

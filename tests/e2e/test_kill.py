@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A program that dies by SIGKILL: every call that had completed is in the recording, which converts and replays."""
 import signal
 import struct
@@ -37,7 +36,3 @@ class Killed(lab.Lab):
         self.assertLessEqual(seen, counted + threads)
         self.assertGreaterEqual(info["events_by_call"]["free"], counted - threads)
         self.check_pipeline(recording, info)
-
-
-if __name__ == "__main__":
-    lab.main()

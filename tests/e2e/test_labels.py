@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Recordings come home: a host's label from `record` to the result, a recording that travels in a tar archive, and two hosts'
 recordings of one service kept apart everywhere."""
 import csv
@@ -6,7 +5,6 @@ import io
 import json
 import os
 import subprocess
-import unittest
 
 import lab
 
@@ -116,18 +114,6 @@ class Labels(lab.Lab):
         compared = self.answer("compare", "--json", "both.json", "both.json")
         self.assertEqual(list(dict.fromkeys(finding["workload"] for finding in compared["findings"])), ["web1/x.wl", "web2/x.wl"])
 
-    def test_without_labels_the_digest_tells(self):
-        result = json.loads(json.dumps(self.answer("ab", "--json", *QUICK, self.hosts[0] / "x.wl")))
-        kept = self.place / "kept"
-        kept.mkdir()
-        for number, digest in enumerate(("0123456789abcdef", "fedcba9876543210")):
-            (workload,) = result["workloads"]
-            workload.update(file_digest=digest)
-            workload.pop("label", None)
-            (kept / f"{number}.json").write_text(json.dumps(result))
-        series = self.answer("report", "--json", kept)["series"]
-        self.assertEqual([one["workload"] for one in series], ["x.wl 01234567", "x.wl fedcba98"])
-
     def test_same_calls_on_two_hosts(self):
         """A service whose calls are the same everywhere: the digest alone would pair one host with the other."""
         both = json.loads(json.dumps(self.answer("ab", "--json", *QUICK, self.hosts[0] / "x.wl")))
@@ -145,7 +131,3 @@ class Labels(lab.Lab):
         both["workloads"] = [other]
         (self.place / "other.json").write_text(json.dumps(both))
         self.assert_one_line(self.mallab("compare", "one.json", "other.json", status=lab.FAILED), "of another host")
-
-
-if __name__ == "__main__":
-    lab.main()

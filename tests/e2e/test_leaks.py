@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Who does not free, while it goes on and after it died: all that is old enough is told, from any moment on."""
 import json
 import os
@@ -277,7 +276,3 @@ class Gate(lab.Lab):
                 self.assertEqual((result.returncode, answer["ignored"]["objects"]), (0 if ignored else 4, ignored))
         said = self.mallab("leaks", "--exit-code", "--ignore", "missing", "rec", status=3).stderr.decode()
         self.assertIn("cannot read 'missing': No such file", said)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """mallab in a directory that other users cannot look into, as a home is: a program of the tree that is run as another user is named, and
 nothing is made for it anywhere else."""
 import json
@@ -47,17 +46,6 @@ class Library(lab.Lab):
         self.record_from_home(f"echo $LD_PRELOAD >{environment}; exit 0")
         self.assertEqual(environment.read_text(), f"{self.home}/libmallab.so\n")
 
-    def test_recorded_as_ever(self):
-        self.assertNotIn("not recorded:", self.record_from_home(f"{lab.PROGRAMS}/repeat 1000; exit 0"))
-        self.assertIs(self.listing()["complete"], True)
-
-    def test_a_recording_in_a_recording(self):
-        """The inner command has only the inner library."""
-        inner = self.place / "inner"
-        self.record_from_home(f"{self.home}/mallab record -q -o {inner} -- {lab.PROGRAMS}/repeat 1000; exit 0")
-        self.assertRegex(self.listing()["incomplete_why"], "'repeat' .* belongs to a 'mallab record' within this one$")
-        self.assertEqual(self.info(inner)["events"], 2000)
-
     @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
     def test_where_all_can_read_it(self):
         """The loader of another user's program finds it, and the program has shared memory of that user's."""
@@ -69,7 +57,3 @@ class Library(lab.Lab):
         self.assertEqual(words.read_text(), "")
         self.assertNotIn("not recorded", said)
         self.assertIn("ls", [process["name"] for process in self.listing()["processes"]])
-
-
-if __name__ == "__main__":
-    lab.main()

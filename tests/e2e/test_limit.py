@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A memory limit by control groups: who needs more is killed and told of, who does not is not disturbed, the harness does not
 count, and no group is left behind however mallab ends. Skipped where no group with a memory controller can be made."""
 import json
@@ -180,7 +179,3 @@ class Limit(lab.Lab):
         finally:
             process.terminate()
             process.communicate(timeout=lab.PATIENCE_S)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Live bytes by call stack are right: equal, stack by stack and byte by byte, to what a witness that shares no code says of the very
 same process at its end, and to what heaptrack says of another run at its peak. Addresses are compared, no names."""
 import collections
@@ -179,7 +178,3 @@ class Live(lab.Lab):
                 self.assert_same(places, self.heaptrack(name))
             seen += 1
         self.assertGreaterEqual(seen, 3)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What is named wrongly, and what is called oddly: a directory that is no recording, a name that has another ending, programs whose
 names are of UTF-8 and of no UTF-8. What is temporary: there is room for it, or that is said, and SIGKILL leaves none of it behind."""
 import os
@@ -129,7 +128,3 @@ class Messages(lab.Lab):
         self.assertRegex(said, rf"takes about [\d.]+ kB, and '{small}/[^']+' has [\d.]+ kB left: free some space, or choose another directory")
         self.assertEqual(list(small.iterdir()), [])
         self.mallab("ab", "-q", "-n", "1", "-a", "glibc", "--keep", "kept", recording, cwd=self.place, env={"TMPDIR": str(small)})
-
-
-if __name__ == "__main__":
-    lab.main()

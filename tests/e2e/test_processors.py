@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The machine of a recording: it is kept, shown, and told to the allocators, which size themselves by it and not by the replaying one."""
 
 import json
@@ -110,7 +109,3 @@ class Processors(lab.Lab):
         self.mallab("convert", "-q", "-o", self.place / "trace.wl", trace)
         text = self.mallab("ab", "-q", "-n", "1", "-a", "glibc", "--details", self.place / "trace.wl").stdout.decode()
         self.assertRegex(text, r"(?m)^machine +not recorded: allocators size themselves for the \d+ CPUs here")
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What scripts/production has for systemd and Kubernetes: systemd itself, first process of a namespace, starts services with the
 drop-in and each of the settings that confine services, and every call is recorded; what the Deployment runs is run."""
 
@@ -196,7 +195,3 @@ class Kubernetes(lab.Lab):
         result = lab.run([*record[:-1], lab.BUILD / "tests" / "shim" / "shim_churn", TURNS], cwd=self.place)
         self.assertEqual(result.returncode, 0, result.stderr.decode())
         self.assert_whole(self.info(self.place / "recordings" / "server"))
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Large programs and servers recorded from start to end under their own load tools: results equal to the unrecorded run,
 every process there, every call counted, held against a witness in the same run, and no defect at the conversion.
 scripts/setup --programs installs them; what is missing is skipped by name. Servers listen on the loopback only."""
@@ -251,7 +250,3 @@ class Browser(Witnessed):
         self.addCleanup(shutil.rmtree, place, ignore_errors=True)
         shutil.chown(place, "nobody", "nogroup")
         self.load_page(place, user=["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"])
-
-
-if __name__ == "__main__":
-    lab.main()

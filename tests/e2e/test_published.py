@@ -1,12 +1,8 @@
-#!/usr/bin/env python3
 """docs/published: what it holds is read by this mallab as by the one that wrote it, gives valid documents, the figures that
 README.md prints and those that its own README tells, and each command of that does what it says."""
-import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import schema
-from lab import BUILD, SOURCE, Lab, main, run
+from lab import BUILD, SOURCE, Lab, run
 
 PUBLISHED = SOURCE / "docs" / "published"
 RESULTS = sorted(PUBLISHED.glob("*.json"))
@@ -65,7 +61,3 @@ class Published(Lab):
         for command, told in lines:
             done = run(["sh", "-c", command], cwd=self.place)
             self.assertEqual(done.returncode, OVER if "over budget" in told else 0, f"{command}\n{done.stderr.decode()}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """README.md's commands, as they are printed and in their order, in one directory: each does what stands behind it. Only time is cut
 short, by a wrapper in the place of build/mallab: whatever takes minutes there takes a second or two here."""
 import os
@@ -91,7 +90,3 @@ class Readme(lab.Lab):
         files = "".join(path.read_text() for path in (lab.SOURCE / "allocators").glob("*.ini"))
         for package in named:
             self.assertIn(f"package = {package}\n", files)
-
-
-if __name__ == "__main__":
-    lab.main()

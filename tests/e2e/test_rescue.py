@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Where -o cannot be written at the end, the result is kept elsewhere and its path told; where no file can be written it is printed as JSON."""
 import json
 import os
@@ -72,7 +71,3 @@ class Rescue(lab.Lab):
         self.assertIn(b"standard output has its JSON", ended.stderr)
         self.assertEqual(len(json.loads(ended.stdout)["workloads"][0]["candidates"][0]["runs"]), 1)
         self.assertFalse((self.place / "none.json").exists())
-
-
-if __name__ == "__main__":
-    lab.main()

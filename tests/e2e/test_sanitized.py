@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Programs built with sanitizers or for musl run to their end under the recorder, as children too: recorded where the sanitizer
 leaves the allocator alone, else without the recorder, and it is told why."""
 
@@ -7,7 +6,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import unittest
 
 import lab
 
@@ -92,7 +90,3 @@ class Sanitized(lab.Lab):
             self.assertEqual(run.stderr.decode().count(why), 1, run.stderr)
             self.assertIn("'of-musl'", run.stderr.decode())
             self.assertIs(json.loads((self.place / f"out{i}" / "recording.json").read_text())["complete"], False)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,24 +1,15 @@
-#!/usr/bin/env python3
 """Choosing what to convert: sections of time, the first calls. Selections of
 everything are the whole, parts add up to it, each result replays on every allocator, and the same choice gives the same
-bytes. On a recording of a threaded program made here, and on a real Android
-trace ($MALLAB_SHARED_DATA, or ../shared/data beside the source tree)."""
+bytes. On a recording of a threaded program made here."""
 import json
-import os
-import pathlib
 import random
 import signal
 import subprocess
 import sys
 import time
-import unittest
-import zipfile
 
 import lab
-from lab import needs
 
-DATA = pathlib.Path(os.environ.get("MALLAB_SHARED_DATA", lab.SOURCE.parent / "shared" / "data"))
-ARCHIVE = DATA / "android-systemui.zip"
 SEED = 20261121
 
 
@@ -124,22 +115,6 @@ class Threads(Selecting):
         calls = int(self.seen["events"] * share)
         return self.report("--head", str(calls), source=self.footprint)["duration_ns"]
 
-    def test_a_share_of_the_time(self):
-        share = self.time_of_call(0.5) / self.facts["duration_ns"] * 100
-        percent = f"{share:.4f}%"
-        first = self.report("--to-time", percent, source=self.footprint)
-        rest = self.report("--from-time", percent, source=self.footprint)
-        self.assertEqual(first["events"] + rest["events"], self.seen["events"])
-        self.assertEqual(first["selection"]["to_ns"], rest["selection"]["from_ns"])
-        self.assertAlmostEqual(first["selection"]["to_ns"], self.facts["duration_ns"] * share / 100,
-                               delta=self.facts["duration_ns"] / 10**6)
-
-    def test_head(self):
-        for calls in (1, 17, 1000):
-            report = self.report("--head", str(calls), source=self.footprint)
-            self.assertEqual(report["events"], calls)
-        self.replay_everywhere(self.place / "selected.wl")
-
     def test_all_at_once(self):
         options = ["--from-time", f"{self.time_of_call(0.2)}ns", "--to-time", "end", "--head", "500"]
         workload = self.check_repeatable(*options, source=self.footprint)
@@ -171,58 +146,6 @@ class Threads(Selecting):
         self.assertEqual(workload["ops"], self.report("--head", "1000", source=self.footprint)["ops"])
 
 
-def with_times(archive, out, lines_max):
-    """The trace's first lines, with times: 250 ns from call to call."""
-    with zipfile.ZipFile(archive) as opened:
-        (name,) = [n for n in opened.namelist() if n.endswith(".txt")]
-        with opened.open(name) as lines, open(out, "wb") as text:
-            for number, line in zip(range(lines_max), lines):
-                begin = 10**9 + number * 250
-                text.write(line.rstrip() + b" %d %d\n" % (begin, begin + 100))
-
-
-@unittest.skipUnless(ARCHIVE.exists(), f"no {ARCHIVE}")
-class Android(Selecting):
-    def test_threads_and_head(self):
-        whole = self.answer("info", "--json", ARCHIVE)
-        self.assertEqual(len(whole["thread_list"]), 393)
-        report = self.report("--head", "40000", source=ARCHIVE)
-        self.assertEqual(report["events"], 40000)
-        self.replay_everywhere(self.place / "selected.wl")
-        self.refused("--from-time", "10%", source=ARCHIVE, fragments=["no recorded time"])
-
-    def test_sections(self):
-        text = self.place / "timed.txt"
-        with_times(ARCHIVE, text, 200_000)
-        whole = self.report(source=text, name="whole.wl")
-        events, before = 0, None
-        for begin, stop in (("0", "10ms"), ("10ms", "12.345ms"), ("12.345ms", "75%"), ("75%", "end")):
-            report = self.report("--from-time", begin, "--to-time", stop, source=text)
-            events += report["events"]
-            if before:
-                self.assertEqual(report["inherited_objects"], before["live_end_objects"])
-                self.assertEqual(report["inherited_bytes"], before["live_end_bytes"])
-            self.replay_everywhere(self.place / "selected.wl")
-            before = report
-        self.assertEqual(events, whole["events"])
-        self.assertEqual(before["live_end_bytes"], whole["live_end_bytes"])
-
-    def test_a_pipe(self):
-        with zipfile.ZipFile(ARCHIVE) as opened:
-            (name,) = [n for n in opened.namelist() if n.endswith(".txt")]
-            head = opened.read(name)[:2_000_000]
-        text = self.place / "head.txt"
-        text.write_bytes(head[:head.rindex(b"\n") + 1])
-        with open(text, "rb") as pipe:
-            self.mallab("convert", "-q", "-o", "piped.wl", "--head", "5000", "-", stdin=pipe)
-        self.mallab("convert", "-q", "-o", "read.wl", "--head", "5000", text)
-        self.assertEqual((self.place / "piped.wl").read_bytes(), (self.place / "read.wl").read_bytes())
-        with open(text, "rb") as pipe:
-            result = self.mallab("convert", "-q", "-o", "none.wl", "--to-time", "50%", "-", stdin=pipe,
-                                 status=lab.MISUSE)
-        self.assertIn(b"pipe", result.stderr)
-
-
 class Interrupted(Selecting):
     def test_ctrl_c_leaves_no_half_file(self):
         """A conversion that is fed for ever, interrupted when its output has begun."""
@@ -245,7 +168,3 @@ class Interrupted(Selecting):
                 process.wait()
             self.assertEqual(process.returncode, -number)
             self.assertEqual(list(self.place.glob("*")), [])
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Settings of candidates: in force and read back from the allocator, or the run fails and names them."""
 
 import lab
@@ -121,14 +120,6 @@ class Settings(lab.Lab):
         run = self.answer("replay", "--json", "-a", "lenient", self.workload, **settings)
         self.assertEqual(run["proof"]["settings"], {"FOO": {"asked": "1", "found": None, "from": "nobody"}})
 
-    def test_ab_takes_inline_candidates(self):
-        result = self.answer("ab", "--json", "-n", "1", "-q", "-a", "glibc,glibc+arena_max=1", self.workload)
-        candidates = {one["name"]: one for one in result["workloads"][0]["candidates"]}
-        self.assertEqual(list(candidates), ["glibc", "glibc+arena_max=1"])
-        self.assertEqual(candidates["glibc+arena_max=1"]["environment"],
-                         {"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"})
-        self.assertIsNone(candidates["glibc+arena_max=1"]["failed"])
-
     def test_ab_passes_on_what_an_allocator_says(self):
         """Once, though it says it in each run; the first lines; and not where it is to be quiet."""
         self.needs("jemalloc")
@@ -149,7 +140,3 @@ class Settings(lab.Lab):
                                      status=lab.MISUSE)
                 self.assert_one_line(result, "'arenamax'", "did you mean 'arena_max'?")
                 self.assertFalse((self.place / "ran").exists())
-
-
-if __name__ == "__main__":
-    lab.main()

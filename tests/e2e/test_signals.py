@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Every signal reaches the recorded command once: whoever sends it, to `mallab record`, to its process group, to all
 processes of a control group one by one, through timeout(1), a shell's job control or a terminal."""
 import fcntl
@@ -217,7 +216,3 @@ class Signals(lab.Lab):
         os.kill(process.pid, signal.SIGKILL)
         process.communicate(timeout=lab.PATIENCE_S)
         lab.wait_for(lambda: not processes(process.pid), "all of the session to end")
-
-
-if __name__ == "__main__":
-    lab.main()

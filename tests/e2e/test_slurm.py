@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """scripts/fleet on the engines themselves. Slurm: a controller and three nodes on this machine; one dies in mid-cell (it is stopped
 before, so that it is in the middle however fast this machine is), the file runs elsewhere, and what never comes is named. GNU parallel as
 it is. Of the Snakefile and the Kubernetes Job what can be had here: the command that they run is run. Everything waits for a state,
@@ -147,7 +146,3 @@ class OnOthers(lab.Lab):
         done = lab.run([shell, option, line.replace("/fleet/", f"{self.place}/")], cwd=self.place, env=self.environment(JOB_COMPLETION_INDEX="1"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([one["label"] for one in together(self, lab.FAILED)["missing"]], ["host0.wl"])
-
-
-if __name__ == "__main__":
-    lab.main()

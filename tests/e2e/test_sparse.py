@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Large objects that a program uses in part: noted when they go and at the end, carried through every format, and a replay
 is as large as the program was."""
 import json
@@ -71,7 +70,3 @@ class Sparse(lab.Lab):
         digests = {self.answer("replay", "-a", name, "--json", self.workload)["digest"] for name in lab.candidates()[:3]}
         self.assertEqual(len(digests), 1)
         self.mallab("info", "--verify", self.workload)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Recording stops before its program does: at a bound, on a full disk, as asked, by a killed collector. It is said at once
 and stands in recording.json; full disks are answered from, and a collector that does not work costs no call while there
 is shared memory. And a service starts, whatever stands in its recorder's way."""
@@ -11,7 +10,6 @@ import signal
 import subprocess
 import tempfile
 import threading
-import unittest
 
 import lab
 from lab import needs
@@ -350,7 +348,3 @@ class NotFollowed(lab.Lab):
             with self.subTest(options=options):
                 result = self.mallab("record", *options, "-o", f"r{told}", "--", "/usr/bin/python3", "-c", script)
                 self.assertEqual(b"not recorded" in result.stderr, told, result.stderr)
-
-
-if __name__ == "__main__":
-    lab.main()

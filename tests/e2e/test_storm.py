@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Many threads that live for a moment, with little shared memory: each is a lane of its own, no call is lost where threads wait for
 room, and a collector that is killed among them leaves nothing out and nothing twice. Counted by a witness in the same process."""
 import json
@@ -65,7 +64,3 @@ class Storm(witnessed.Witnessed):
             process.communicate(timeout=lab.PATIENCE_S)
             lab.run([lab.BUILD / "mallab-collect", "--recover", "--out", recording])
             self.assert_counted(recording)
-
-
-if __name__ == "__main__":
-    lab.main()

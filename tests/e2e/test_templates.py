@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The templates of scripts/ci: their commands, taken out of the YAML, are run one by one as the services run them, in a clean clone of a
 repository of ours. What judges runs twice on one measurement: with the template's own budget on an allocator that is the baseline
 once more, which never is over it, and with a limit in bytes that the program needs more than. Not run: the installation of mallab
@@ -132,7 +131,3 @@ class Templates(lab.Lab):
         self.assertEqual(len(others), len(template["script"]) - 1)
         self.shell("\n".join(others), dict(variables, GATE_BUDGET=NARROW), ["sh"], (OVER,))
         self.check_reports(over=True)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """`mallab top` beside real programs: what the collector knows in its frames, its end with the recording's, and what is on
 the terminal."""
 import fcntl
@@ -252,7 +251,3 @@ class Top(lab.Lab):
             self.assertGreater(frame["events"], 0)
         finally:
             program.process.send_signal(signal.SIGCONT)
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Between two users: what nobody made has root do nothing but refuse it. No file of anybody's is removed, no process is
 signalled, nothing of another user's is mapped; and --trust-owner reads a recording and does nothing else."""
 
@@ -12,7 +11,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import unittest
 
 import lab
 
@@ -344,7 +342,3 @@ class Signals(Users):
         self.forge(forged, self.named(recording, process), owner=0)
         self.assert_spared(process, forged, lab.FAILED)
         self.mallab("record", "--control", self.place / "made", "--status")
-
-
-if __name__ == "__main__":
-    lab.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """mallab tune: what helps most is left and measured afresh, as ab measures; what is wrong is refused before any run."""
 
 import json
@@ -72,7 +71,3 @@ class Tune(lab.Lab):
         missing = self.mallab("tune", "--settings", "nowhere", self.workload, status=lab.BAD_INPUT)
         self.assert_one_line(missing, "nowhere")
         self.mallab("tune", "--settings", "settings", self.workload, self.workload, status=lab.MISUSE)
-
-
-if __name__ == "__main__":
-    lab.main()

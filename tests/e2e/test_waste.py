@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Where resident memory goes: the parts add up, come from the allocator, and are null where it does not tell."""
 import lab
 
@@ -69,7 +68,3 @@ class Waste(lab.Lab):
         result = self.answer("ab", "--json", "-q", "-n", "1", "-a", "glibc", self.workload)["workloads"][0]
         self.assertGreater(result["candidates"][0]["waste"]["peak"]["live_bytes"], 0)
         self.assertIsNone(result["candidates"][0]["runs"][0]["waste"], "only the warm-up looks")
-
-
-if __name__ == "__main__":
-    lab.main()
