@@ -42,7 +42,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     TIME(ALL_WORSE, "time: stay with {baseline}, every other is slower"),
     TIME(NONE_SHOWN, "time: stay with {baseline}, no other is shown to be faster"),
     TIME(TOO_DEAR, "time: stay with {baseline}, a faster one costs too much"),
-    TIME(NOT_WORTH, "time: do not bother, less than {hidden_little} could be gained"),
+    TIME(NOT_WORTH, "time: do not bother, less than {hidden_little} could be gained[, {starts} counted]"),
     TIME(NOT_WORTH, "time: do not bother, {who} saves {time_saved_share}"),
     TIME(TAKE, "time: {who} saves {time_part}, for {price_bytes} more"),
     TIME(TAKE, "time: {who} saves [{time_saved} of CPU, ]{time_saved_share}", .when = res_is_free),
@@ -76,7 +76,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     /* ---- how far to trust it: the first that is so ---- */
     LINE("resolution", INFO, "no time is judged: the baseline's second run failed ({control_failed})"),
     LINE("resolution", WARNING, "the calls of {one_thread} threads ran on one, which can reverse a verdict"),
-    LINE("resolution", WARNING, "{few_calls} too few: the allocators' own start may be most of it"),
+    LINE("resolution", WARNING, "{few_calls} too few for small differences: the allocators' own start may be most of it"),
     LINE("resolution", INFO, "too noisy: only changes above {good_for_much} would show[; {disturbed_by}]"),
     LINE("resolution", INFO, "changes above {good_for} would show[; {disturbed_by}][; --decide time<=+{finer} takes {finer_time} more]"),
     LINE("resolution", INFO, "{rounds_few} would show a factor, less takes {rounds_needed}[; {disturbed_by}]"),

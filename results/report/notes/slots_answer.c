@@ -181,6 +181,15 @@ SLOT_IF(hidden_little, about->answer->candidate == NULL, "%s of %s",
         RES_ABOUT(fmax(about->answer->may_hide, 0.001)),
         about->fleet != NULL ? "it" : whole(about, is_of_program(about), "the time in malloc"))
 
+SLOT(starts) /* the calls of one are faster, and its start takes what they save */
+{
+    for (size_t i = 1; i < about->workload->candidate_count; i++)
+        if (about->workload->candidates[i].figures.time.verdict == RES_LESS) {
+            say("their starts");
+            return;
+        }
+}
+
 /* ---- conditions on answers ------------------------------------------------------------------- */
 
 bool res_baseline_failed(const struct res_about *about)
