@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/output.h"
-#include "cli/base/parse.h"
-#include "cli/base/say.h"
 #include "cli/options/complete.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"

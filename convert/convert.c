@@ -16,7 +16,7 @@
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "convert/text/workload_text.h"
-#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
 #include "footprint/fp/fp_sites.h"
 
 #define META_ENTRIES_MAX 9u

@@ -13,7 +13,7 @@
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "convert/text/workload_text.h"
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 #include "footprint/base/words.h"
 
 /* ---- windows ----------------------------------------------------------------------------------

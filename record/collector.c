@@ -1,6 +1,6 @@
 /* collector.c - start mallab-collect and hear that it is ready; or let it recover what a killed
  * one left. */
-#include "record/collector.h"
+#include "record/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/recording/unfinished.h"
+#include "convert/recording/recording_json.h"
 #include "footprint/base/support.h"
-#include "record/recording_words.h"
-#include "record/target.h"
 
 #define READY_BYTES_MAX 8192
 #define WORDS_MAX       40 /* of its command line, the NULL behind them among them */
@@ -175,12 +173,10 @@ void rec_collector_release(struct rec_collector *collector)
  * killed. Of another user's nothing is recovered. */
 static bool left_something(const char *directory)
 {
-    json_t *json = rec_recording_read(directory);
-    struct conv_recording recording = {0};
-    const bool left = json != NULL && conv_recording_take(json, &recording) &&
+    struct conv_recording recording;
+    const bool left = rec_recording_read(directory, &recording) &&
                       conv_unfinished_is_left(&recording, directory);
     conv_recording_release(&recording);
-    json_decref(json);
     return left;
 }
 

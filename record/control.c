@@ -1,5 +1,5 @@
 /* control.c - find a recording's collector, signal it, wait for its answer in recording.json. */
-#include "record/control.h"
+#include "record/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,10 @@
 #include <unistd.h>
 
 #include "convert/recording/recording_json.h"
-#include "convert/recording/unfinished.h"
-#include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
-#include "record/recording_words.h"
 
 #define LOOK_NS    5000000
 #define ANSWER_NS  UINT64_C(10000000000)
@@ -62,24 +59,21 @@ static bool is_ours(pid_t pid)
 
 /* Tells why the process is not the recording's collector: by recording.json (boot, namespace, start
  * time, copy), by the lock, by the process itself. NULL: it is. */
-static char *find_objection(pid_t pid, const char *directory, const json_t *recording)
+static char *find_objection(pid_t pid, const char *directory, const struct conv_recording *recording)
 {
     struct conv_survey *survey = res_calloc(1, sizeof *survey);
-    struct conv_recording facts = {0};
     char *objection = NULL;
     bool held = false;
-    if (conv_recording_take(recording, &facts))
-        conv_unfinished_judge(&facts, directory, survey);
+    conv_unfinished_judge(recording, directory, survey);
     if (survey->recording_state != CONV_RECORDING_GOING_ON)
         objection = res_printf("the recording in '%s' does not go on: %s", directory, survey->unfinished_why);
-    else if (!conv_unfinished_ask_lock(&facts, directory, &held) || !held)
+    else if (!conv_unfinished_ask_lock(recording, directory, &held) || !held)
         objection = res_printf(
             "the recording in '%s' does not go on: nobody holds the lock of its shared memory", directory);
     else if (!is_ours(pid) || !runs_collector(pid))
         objection = res_printf(
             "the collector of the recording in '%s' is not seen from here: process %d is another", directory,
             (int)pid);
-    conv_recording_release(&facts);
     free(survey);
     return objection;
 }
@@ -94,9 +88,10 @@ static bool has_gone(const struct rec_proof *proof)
 }
 
 /* Hold the process, then look at it. Returns whether it is proven; else one line says why not. */
-static bool prove(const char *directory, const json_t *recording, struct rec_proof *proof, char **ret_problem)
+static bool prove(const char *directory, const struct conv_recording *recording, struct rec_proof *proof,
+                  char **ret_problem)
 {
-    const uint64_t number = rec_count(json_object_get(recording, "collector"), "pid");
+    const uint64_t number = recording->collector.process_id;
     const pid_t pid = number <= INT32_MAX ? (pid_t)number : 0;
     *proof = (struct rec_proof){.collector = pid, .pidfd = pid > 0 ? fp_pidfd_open(pid) : -1};
     *ret_problem = find_objection(pid, directory, recording);
@@ -109,14 +104,14 @@ static bool prove(const char *directory, const json_t *recording, struct rec_pro
 }
 
 /* Returns false with errno set; ESRCH: it has gone. */
-static bool send_signal(const struct rec_control *control, const json_t *recording, int number)
+static bool send_signal(const struct rec_control *control, int number)
 {
     const struct rec_proof *proof = &control->proof;
     char *objection = NULL;
     if (proof->pidfd >= 0 && proof->collector > 0)
         return fp_pidfd_signal(proof->pidfd, number);
     if (proof->collector > 0)
-        objection = find_objection(proof->collector, control->directory, recording);
+        objection = find_objection(proof->collector, control->directory, &control->recording);
     free(objection);
     errno = ESRCH;
     return proof->collector > 0 && objection == NULL && kill(proof->collector, number) == 0;
@@ -124,14 +119,9 @@ static bool send_signal(const struct rec_control *control, const json_t *recordi
 
 /* ---- the recording as it stands ---------------------------------------------------------------- */
 
-static bool goes_on(const json_t *recording)
+static bool is_paused(const struct conv_recording *recording)
 {
-    return json_object_get(recording, "collector") != NULL;
-}
-
-static bool is_paused(const json_t *recording)
-{
-    const char *state = json_string_value(json_object_get(recording, "state"));
+    const char *state = json_string_value(json_object_get(recording->json, "state"));
     return state != NULL && strcmp(state, "paused") == 0;
 }
 
@@ -150,7 +140,7 @@ static char *no_directory(const char *directory, const struct fp_error *error)
 }
 
 /* The directory must be ours alone, and what stands in it can be read then. */
-static json_t *open_recording(const char *directory, char **ret_problem)
+static void open_recording(const char *directory, struct conv_recording *ret_recording, char **ret_problem)
 {
     struct conv_error *error = res_calloc(1, sizeof *error);
     char text[CONV_PATH_BYTES + 512];
@@ -166,9 +156,10 @@ static json_t *open_recording(const char *directory, char **ret_problem)
         else if (recording == NULL)
             *ret_problem = res_printf("'%s' is no recording: it has no recording.json that can be read",
                                       directory);
+        else if (!conv_recording_take(recording, ret_recording))
+            res_no_memory();
     }
     free(error);
-    return recording;
 }
 
 enum rec_control_state rec_control_open(const char *directory, struct rec_control *ret_control,
@@ -176,14 +167,14 @@ enum rec_control_state rec_control_open(const char *directory, struct rec_contro
 {
     *ret_problem = NULL;
     *ret_control = (struct rec_control){.directory = res_strdup(directory), .proof = {.pidfd = -1}};
-    ret_control->recording = open_recording(directory, ret_problem);
-    if (ret_control->recording == NULL)
+    open_recording(directory, &ret_control->recording, ret_problem);
+    if (ret_control->recording.json == NULL)
         return REC_CONTROL_FAILED;
-    if (!goes_on(ret_control->recording)) {
+    if (!ret_control->recording.collector.told) {
         *ret_problem = res_printf("the recording in '%s' has ended", directory);
         return REC_CONTROL_ENDED;
     }
-    if (!prove(directory, ret_control->recording, &ret_control->proof, ret_problem))
+    if (!prove(directory, &ret_control->recording, &ret_control->proof, ret_problem))
         return REC_CONTROL_KILLED;
     return REC_CONTROL_OPEN;
 }
@@ -191,18 +182,16 @@ enum rec_control_state rec_control_open(const char *directory, struct rec_contro
 void rec_control_release(struct rec_control *control)
 {
     free(control->directory);
-    json_decref(control->recording);
-    if (control->proof.pidfd >= 0)
-        close(control->proof.pidfd);
+    conv_recording_release(&control->recording);
+    fp_close(&control->proof.pidfd);
     *control = (struct rec_control){.proof = {.pidfd = -1}};
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *
-        answered; /* where recording.json counts what was heeded; an end shows by the collector's being gone */
-    int signal, queued; /* SIGRTMIN + queued, unless that is 0 */
+    const char *answered; /* where recording.json counts what was heeded; NULL: the collector is gone */
+    int signal, queued;   /* SIGRTMIN + queued, unless that is 0 */
 } REQUESTS[] = {
     [REC_REQUEST_STATUS] = {"status", 0, 3},
     [REC_REQUEST_PAUSE] = {"pause", SIGUSR1, 0},
@@ -216,13 +205,10 @@ static int signal_of(enum rec_request request)
     return REQUESTS[request].queued > 0 ? SIGRTMIN + REQUESTS[request].queued : REQUESTS[request].signal;
 }
 
-static bool is_answer(const json_t *now, const json_t *before, enum rec_request request)
+/* So often it was heeded. */
+static uint64_t answers(const struct conv_recording *recording, enum rec_request request)
 {
-    if (!goes_on(now)) /* it ended on the way, which answers everything */
-        return true;
-    return request != REC_REQUEST_END &&
-           rec_count(json_object_get(now, "answered"), REQUESTS[request].answered) >
-               rec_count(json_object_get(before, "answered"), REQUESTS[request].answered);
+    return conv_json_count(json_object_get(recording->json, "answered"), REQUESTS[request].answered);
 }
 
 enum waited {
@@ -231,18 +217,19 @@ enum waited {
     WAITED_FOR_THE_DEAD,
 };
 
-static enum waited wait_for_answer(struct rec_control *control, const json_t *before,
-                                   enum rec_request request, uint64_t within_ns)
+/* before: so often it was heeded then. A recording that ended on the way has answered everything. */
+static enum waited wait_for_answer(struct rec_control *control, uint64_t before, enum rec_request request,
+                                   uint64_t within_ns)
 {
     const uint64_t begin = fp_now_ns();
     const struct timespec pause = {.tv_nsec = LOOK_NS};
+    struct conv_recording now;
     for (;;) {
         const bool gone = has_gone(&control->proof); /* asked first: its last word is there then */
-        json_t *recording = rec_recording_read(control->directory);
-        if (recording != NULL) {
-            json_decref(control->recording);
-            control->recording = recording;
-            if (is_answer(recording, before, request))
+        if (rec_recording_read(control->directory, &now)) {
+            conv_recording_release(&control->recording);
+            control->recording = now;
+            if (!now.collector.told || (request != REC_REQUEST_END && answers(&now, request) > before))
                 return WAITED_ANSWERED;
         }
         if (gone)
@@ -281,21 +268,20 @@ static char *no_answer(const struct rec_control *control, enum waited waited, ui
 bool rec_control_ask(struct rec_control *control, enum rec_request request, uint64_t within_ns,
                      char **ret_problem)
 {
-    json_t *before;
-    enum waited waited;
+    struct conv_recording now;
     *ret_problem = NULL;
     /* Read again: what was answered since we opened it was not our question. */
-    before = rec_recording_read(control->directory);
-    if (before == NULL)
-        before = json_incref(control->recording);
-    if (!send_signal(control, before, signal_of(request)) && errno != ESRCH) {
+    if (rec_recording_read(control->directory, &now)) {
+        conv_recording_release(&control->recording);
+        control->recording = now;
+    }
+    const uint64_t before = request != REC_REQUEST_END ? answers(&control->recording, request) : 0;
+    if (!send_signal(control, signal_of(request)) && errno != ESRCH) {
         *ret_problem = res_printf("the collector (process %d) cannot be told: %s",
                                   (int)control->proof.collector, strerror(errno));
-        json_decref(before);
         return false;
     }
-    waited = wait_for_answer(control, before, request, within_ns);
-    json_decref(before);
+    const enum waited waited = wait_for_answer(control, before, request, within_ns);
     if (waited != WAITED_ANSWERED)
         *ret_problem = no_answer(control, waited, within_ns);
     return waited == WAITED_ANSWERED;
@@ -303,7 +289,7 @@ bool rec_control_ask(struct rec_control *control, enum rec_request request, uint
 
 bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem)
 {
-    if (request == REC_REQUEST_WINDOW && rec_count(control->recording, "windows") == 0) {
+    if (request == REC_REQUEST_WINDOW && control->recording.windows == 0) {
         *ret_problem = res_printf(
             "the recording in '%s' is not cut into windows: that is chosen at its begin, with --window",
             control->directory);
@@ -323,37 +309,31 @@ bool rec_control_do(struct rec_control *control, enum rec_request request, char 
 /* ---- how it stands ---------------------------------------------------------------------------- */
 
 /* These processes ran on when the recording ended; whether they still do, nobody looks. */
-static size_t count_running(const json_t *recording)
+static size_t count_running(const struct conv_recording *recording)
 {
-    size_t index, running = 0;
-    const json_t *process;
-    json_array_foreach(json_object_get(recording, "processes"), index, process)
-    {
-        const char *ended = json_string_value(json_object_get(process, "ended"));
-        running += ended != NULL && ended[0] == 'r';
-    }
+    size_t running = 0;
+    for (size_t i = 0; i < recording->process_count; i++)
+        running += recording->processes[i].ended != NULL && recording->processes[i].ended[0] == 'r';
     return running;
 }
 
 /* Nobody counts losses from the death of the collector on; the shared memory tells of processes that ended before. */
-static bool knows_losses(const json_t *recording, bool alive)
+static bool knows_losses(const struct conv_recording *recording, bool alive)
 {
-    return alive || (!goes_on(recording) && !(json_is_true(json_object_get(recording, "recovered")) &&
-                                              count_running(recording) > 0));
+    return alive || (!recording->collector.told && !(recording->recovered && count_running(recording) > 0));
 }
 
 /* One word for how it stands. */
-static const char *state_of(const json_t *recording, bool alive)
+static const char *state_of(const struct conv_recording *recording, bool alive)
 {
-    uint64_t after_ns;
     if (!alive)
         return "ended";
-    if (rec_stop(recording, &after_ns) != NULL)
+    if (recording->stopped_by != NULL)
         return "stopped";
     return is_paused(recording) ? "paused" : "recording";
 }
 
-json_t *rec_status_json(const json_t *recording, bool alive)
+json_t *rec_status_json(const struct conv_recording *recording, bool alive)
 {
     static const char *const NUMBERS[] = {"started_unix_ns", "duration_ns", "events", "bytes",
                                           "stalls",          "stall_ns",    "windows"};
@@ -364,71 +344,68 @@ json_t *rec_status_json(const json_t *recording, bool alive)
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "state", json_string(state_of(recording, alive)));
     for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++)
-        json_object_set_new(object, NUMBERS[i], json_integer((json_int_t)rec_count(recording, NUMBERS[i])));
+        json_object_set_new(object, NUMBERS[i],
+                            json_integer((json_int_t)conv_json_count(recording->json, NUMBERS[i])));
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
-        json_t *value = json_object_get(recording, OTHERS[i]);
+        json_t *value = json_object_get(recording->json, OTHERS[i]);
         json_object_set(object, OTHERS[i], value != NULL ? value : json_null());
     }
     json_object_set_new(object, "not_recorded", rec_unrecorded_of(recording));
-    json_object_set_new(object, "lost_calls", json_integer((json_int_t)rec_lost(recording)));
+    json_object_set_new(object, "lost_calls", json_integer((json_int_t)fp_loss_sum(recording->lost)));
     json_object_set_new(object, "lost_known", json_boolean(knows_losses(recording, alive)));
     json_object_set_new(object, "processes_running", json_integer(alive ? running : 0));
     json_object_set_new(object, "processes_ran_on", json_integer(alive ? 0 : running));
-    json_object_set_new(object, "pauses",
-                        json_integer((json_int_t)json_array_size(json_object_get(recording, "pauses"))));
+    json_object_set_new(
+        object, "pauses",
+        json_integer((json_int_t)json_array_size(json_object_get(recording->json, "pauses"))));
     return object;
 }
 
 /* "recording stopped after 3 s, as --duration asked". */
-static void add_head(struct res_text *text, const json_t *recording, bool alive)
+static void add_head(struct res_text *text, const struct conv_recording *recording, bool alive)
 {
     char since[32];
-    uint64_t after_ns = rec_count(recording, "duration_ns");
-    const char *stop = rec_stop(recording, &after_ns);
+    const char *stop = recording->stopped_by;
+    const uint64_t after_ns = stop != NULL ? recording->stopped_ns : recording->duration_ns;
     const char *state = !alive                 ? "the recording has ended"
                         : stop != NULL         ? "recording stopped"
                         : is_paused(recording) ? "paused"
                                                : "recording";
     res_text_printf(text, "%s after %s", state, res_text_duration((double)after_ns, since));
     if (stop != NULL)
-        res_text_printf(text, ", %s", rec_stop_words(stop));
-    const uint64_t window = rec_count(recording, "windows");
-    if (window > 0)
-        res_text_printf(text, ", window %llu", (unsigned long long)window);
+        res_text_printf(text, ", %s", conv_stop_behind(stop));
+    if (recording->windows > 0)
+        res_text_printf(text, ", window %llu", (unsigned long long)recording->windows);
 }
 
 /* "lost 12 (ring_full 12)". */
-static void add_lost(struct res_text *text, const json_t *recording, bool alive)
+static void add_lost(struct res_text *text, const struct conv_recording *recording, bool alive)
 {
-    const json_t *causes = json_object_get(recording, "lost");
-    const uint64_t lost = rec_lost(recording);
+    const uint64_t lost = fp_loss_sum(recording->lost);
     const char *before = " (";
     if (lost > 0 || knows_losses(recording, alive))
         res_text_printf(text, ", lost %s", FP_GROUPED(lost));
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
-        const uint64_t calls = rec_count(causes, fp_loss_name(cause));
-        if (calls == 0)
+        if (recording->lost[cause] == 0)
             continue;
-        res_text_printf(text, "%s%s %s", before, fp_loss_name(cause), FP_GROUPED(calls));
+        res_text_printf(text, "%s%s %s", before, fp_loss_name(cause), FP_GROUPED(recording->lost[cause]));
         before = ", ";
     }
     res_text_printf(text, "%s%s\n", *before == ',' ? ")" : "",
                     knows_losses(recording, alive) ? "" : ", what was lost is not known");
 }
 
-char *rec_status_text(const json_t *recording, bool alive)
+char *rec_status_text(const struct conv_recording *recording, bool alive)
 {
     const json_t *object;
     const size_t running = count_running(recording);
-    const char *incomplete = json_string_value(json_object_get(recording, "incomplete_why"));
     json_t *unrecorded = rec_unrecorded_of(recording);
     struct res_text text = {0};
-    char bytes[32];
     size_t i;
     add_head(&text, recording, alive);
-    res_text_printf(&text, ": %s events, %s; %zu process%s %s", FP_GROUPED(rec_count(recording, "events")),
-                    fp_text_bytes((double)rec_count(recording, "bytes"), bytes), running,
-                    running == 1 ? "" : "es", alive ? "running" : "ran on when it ended");
+    res_text_printf(&text, ": %s events, %s; %zu process%s %s", FP_GROUPED(recording->events),
+                    FP_BYTES((double)recording->bytes), running, running == 1 ? "" : "es",
+                    alive ? "running" : "ran on when it ended");
     add_lost(&text, recording, alive);
     json_array_foreach(unrecorded, i, object)
     {
@@ -436,8 +413,8 @@ char *rec_status_text(const json_t *recording, bool alive)
         res_text_printf(&text, "not recorded: %s\n", words);
         free(words);
     }
-    if (!goes_on(recording) && incomplete != NULL && i == 0) {
-        char *why = res_text_plain(incomplete);
+    if (!recording->collector.told && recording->incomplete_why != NULL && i == 0) {
+        char *why = res_text_plain(recording->incomplete_why);
         res_text_printf(&text, "the recording is not whole: %s\n", why);
         free(why);
     }

@@ -1,5 +1,5 @@
 /* record_report.c - the content of a recording, and the report of `mallab record`. */
-#include "record/record_report.h"
+#include "record/recorder.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -8,12 +8,9 @@
 #include <sys/wait.h>
 
 #include "convert/recording/recording.h"
-#include "convert/recording/recording_json.h"
-#include "footprint/base/label.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/recording_words.h"
 
 /* ---- totals --------------------------------------------------------------------------------- */
 
@@ -22,11 +19,10 @@ static void add_name(char list[REC_NAMES_BYTES], const char *name)
 {
     char quoted[80];
     char *plain = res_text_plain(name);
-    const size_t used = strlen(list);
     snprintf(quoted, sizeof quoted, "'%.70s'", plain);
     free(plain);
-    if (strstr(list, quoted) == NULL && used + strlen(quoted) + 3 < REC_NAMES_BYTES)
-        snprintf(list + used, REC_NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", quoted);
+    if (strstr(list, quoted) == NULL && strlen(list) + strlen(quoted) + 3 < REC_NAMES_BYTES)
+        fp_text_more(list, REC_NAMES_BYTES, ", ", "%s", quoted);
 }
 
 /* Adds up a recording that the collector did not finish: the footprints tell it without their events. */
@@ -67,13 +63,11 @@ static void list_silent(const struct conv_recording *recording, struct rec_total
 
 static void list_losses(const struct conv_recording *recording, struct rec_totals *totals)
 {
-    size_t used = 0;
     totals->lost = fp_loss_sum(recording->lost);
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        if (recording->lost[i] > 0 && used < sizeof totals->lost_by_cause)
-            used += (size_t)snprintf(totals->lost_by_cause + used, sizeof totals->lost_by_cause - used,
-                                     "%s%s %s", used > 0 ? ", " : "", fp_loss_name(i),
-                                     FP_GROUPED(recording->lost[i]));
+        if (recording->lost[i] > 0)
+            fp_text_more(totals->lost_by_cause, sizeof totals->lost_by_cause, ", ", "%s %s", fp_loss_name(i),
+                         FP_GROUPED(recording->lost[i]));
 }
 
 static void take_totals(const struct conv_recording *recording, struct rec_totals *totals)
@@ -86,7 +80,7 @@ static void take_totals(const struct conv_recording *recording, struct rec_total
         .bytes = recording->bytes,
         .processes = recording->process_count,
         .unattached = recording->unattached,
-        .others = rec_count(recording->json, "processes_not_asked_for"),
+        .others = conv_json_count(recording->json, "processes_not_asked_for"),
         .pauses = recording->pauses,
         .paused_ns = recording->paused_ns,
         .attached = recording->attached,
@@ -94,11 +88,12 @@ static void take_totals(const struct conv_recording *recording, struct rec_total
         .windows_removed = recording->windows_removed,
         .events_removed = recording->events_removed,
         .duration_ns = recording->duration_ns,
+        .stopped_ns = recording->stopped_ns,
     };
     json_array_foreach(json_object_get(recording->json, "programs_not_asked_for"), i, name)
         add_name(totals->other_names, json_is_string(name) ? json_string_value(name) : "");
-    const char *stop = rec_stop(recording->json, &totals->stopped_ns);
-    snprintf(totals->stopped_by, sizeof totals->stopped_by, "%s", stop != NULL ? stop : "");
+    snprintf(totals->stopped_by, sizeof totals->stopped_by, "%s",
+             recording->stopped_by != NULL ? recording->stopped_by : "");
     list_silent(recording, totals);
     list_losses(recording, totals);
 }
@@ -106,15 +101,12 @@ static void take_totals(const struct conv_recording *recording, struct rec_total
 struct rec_totals rec_totals_read(const char *directory)
 {
     struct rec_totals totals = {0};
-    struct conv_recording recording = {0};
-    json_t *json = rec_recording_read(directory);
-    if (json != NULL && conv_recording_take(json, &recording) && recording.has_processes &&
-        !recording.collector.told)
+    struct conv_recording recording;
+    if (rec_recording_read(directory, &recording) && recording.has_processes && !recording.collector.told)
         take_totals(&recording, &totals);
     else
         total_footprints(directory, &totals);
     conv_recording_release(&recording);
-    json_decref(json);
     return totals;
 }
 
@@ -207,7 +199,7 @@ static void report_choices(const char *verb, const struct rec_totals *totals, co
         res_say(verb, "recording stopped after %s, %s", res_text_duration((double)totals->stopped_ns, since),
                 ended_by != NULL && strcmp(totals->stopped_by, "end") == 0
                     ? ended_by
-                    : rec_stop_words(totals->stopped_by));
+                    : conv_stop_behind(totals->stopped_by));
     if (totals->others > 0 && totals->processes > 0)
         res_say(verb, "%s process%s not asked for (--only): %s", FP_GROUPED(totals->others),
                 totals->others == 1 ? " was" : "es were", totals->other_names);

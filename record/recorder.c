@@ -4,7 +4,6 @@
  * process group and session, no descriptor more, environment the same but for MALLAB_* and LD_PRELOAD. */
 #include "record/recorder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,10 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/proc.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/target.h"
 
 #define COLLECTOR_WAITS_NS   UINT64_C(2000000000)  /* for the last blocks, before we look who still runs */
 #define COLLECTOR_LONGEST_NS UINT64_C(60000000000) /* to drain a full segment to a slow disk */
@@ -135,12 +133,9 @@ static pid_t recorded_process(const struct rec_collector *collector)
 {
     pid_t found = 0;
     DIR *entries = opendir("/proc");
-    const struct dirent *entry;
-    while (entries != NULL && found == 0 && (entry = readdir(entries)) != NULL) {
-        const pid_t pid = (pid_t)atoi(entry->d_name); /* 0 for what is no process */
-        if (pid > 0 && pid != collector->process.pid && rec_watch_maps_file(pid, collector->segment))
+    for (pid_t pid; found == 0 && (pid = fp_proc_next(entries)) != 0;)
+        if (pid != collector->process.pid && rec_watch_maps_file(pid, collector->segment))
             found = pid;
-    }
     if (entries != NULL)
         closedir(entries);
     return found;

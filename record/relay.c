@@ -20,9 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
 #include "footprint/base/process.h"
-#include "footprint/base/signals.h"
 
 #define WITNESS_NS 100000000 /* between the first and the last process of a control group that is told */
 #define LATE_NS    UINT64_C(10000000000)

@@ -1,5 +1,5 @@
 /* target.c - read the head of a program: hostile bytes, every offset is checked. */
-#include "record/target.h"
+#include "record/recorder.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "footprint/base/sanitizer.h"
 #include "footprint/base/support.h"
+#include "shim/shared/sanitizer.h"
 
 #define INTERPRETERS_MAX  5   /* as many scripts as the kernel follows (fs/exec.c, exec_binprm) */
 #define SCRIPT_HEAD_BYTES 256 /* BINPRM_BUF_SIZE: what the kernel reads of a '#!' line */

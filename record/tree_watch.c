@@ -1,6 +1,6 @@
 /* tree_watch.c - messages of the collector, and looks at the command's processes, ever more
  * seldom. */
-#include "record/tree_watch.h"
+#include "record/recorder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,10 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/proc.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/recording_words.h"
-#include "record/target.h"
 
 #define TELL_NS       UINT64_C(2000000000) /* a command that runs for longer is told of at once */
 #define LOOK_FIRST_NS UINT64_C(1000000)
@@ -72,7 +71,7 @@ static void heed_line(struct rec_messages *messages, char *line)
         return;
     if (stopped)
         res_say(messages->verb, "recording stopped after %s, %s; the command runs on unrecorded",
-                res_text_duration((double)after_ns, since), rec_stop_words(cause));
+                res_text_duration((double)after_ns, since), conv_stop_behind(cause));
     else if (sscanf(line, "resumed %llu", &after_ns) == 1)
         res_say(messages->verb, "recording goes on after %s; what was called meanwhile is lost and counted",
                 res_text_duration((double)after_ns, since));
@@ -160,30 +159,15 @@ static void close_proc(FILE *file)
 
 bool rec_watch_maps_file(pid_t pid, const char *path)
 {
-    char line[PATH_MAX + 256], nameless[PATH_MAX + 8];
-    bool found = false;
-    FILE *file = open_proc(pid, "maps");
+    char nameless[PATH_MAX + 8];
     snprintf(nameless, sizeof nameless, "/memfd:%s", basename(path)); /* that of another user */
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-        found = strstr(line, path) != NULL || strstr(line, nameless) != NULL;
-    close_proc(file);
-    return found;
+    return fp_proc_maps(pid, path, nameless) > 0;
 }
 
 uint64_t rec_start_ticks(pid_t pid)
 {
-    char text[1024];
-    FILE *file = open_proc(pid, "stat");
-    const bool got = file != NULL && fgets(text, sizeof text, file) != NULL;
-    close_proc(file);
-    const char *at = got ? strrchr(text, ')') : NULL;
-    if (at == NULL || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X')
-        return 0;
-    for (int field = 2; field < 22 && at != NULL; field++) {
-        at = strchr(at, ' ');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
+    struct fp_proc_stat stat;
+    return fp_proc_stat(pid, &stat) && !stat.ended ? stat.start_ticks : 0;
 }
 
 /* Tells whether the environment that it was started with preloads the recorder. True when that cannot be told: of a process

@@ -1,5 +1,5 @@
-/* interrupt.c - see interrupt.h. */
-#include "cli/base/interrupt.h"
+/* interrupt.c - signals noted, temporary directories. */
+#include "cli/base/cli.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/say.h"
-#include "footprint/base/signals.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 
 /* ---- temporary files ------------------------------------------------------------------------ */

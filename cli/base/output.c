@@ -1,5 +1,5 @@
-/* output.c - see output.h. */
-#include "cli/base/output.h"
+/* output.c - files whole or not at all; stdout. */
+#include "cli/base/cli.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,11 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/base/say.h"
-#include "footprint/base/output_place.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+#include "footprint/base/trusted.h"
 
 static const char *remedy_of(int error)
 {

@@ -1,5 +1,5 @@
 /* parse.c - numbers with units. */
-#include "cli/base/parse.h"
+#include "cli/base/cli.h"
 
 #include <math.h>
 #include <stdlib.h>

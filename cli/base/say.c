@@ -1,5 +1,5 @@
-/* say.c - see say.h. */
-#include "cli/base/say.h"
+/* say.c - messages, and the line that says how far long work is. */
+#include "cli/base/cli.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 

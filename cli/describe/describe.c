@@ -11,7 +11,7 @@
 #include "convert/import/formats.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/recording_words.h"
+#include "record/recorder.h"
 
 #define BAR_COLUMNS 40
 

@@ -9,7 +9,7 @@
 #include "cli/base/json_bounds.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/recording_words.h"
+#include "record/recorder.h"
 
 static bool is_known(uint64_t number)
 {

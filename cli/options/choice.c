@@ -6,8 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/base/parse.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "footprint/base/support.h"
 #include "results/measure/run/run.h"
 

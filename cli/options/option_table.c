@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/output.h"
-#include "cli/base/parse.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "footprint/base/support.h"
 
 #define FIRST_NUMBER 256 /* getopt's value of the list's first row: above every letter */

@@ -7,9 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/base/output.h"
-#include "cli/base/parse.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "convert/import/formats.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/support.h"

@@ -9,11 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/interrupt.h"
+#include "cli/base/cli.h"
 #include "cli/verbs/confirm_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
-#include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "record/recorder.h"

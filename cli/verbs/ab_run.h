@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/workloads.h"

@@ -3,7 +3,6 @@
 #define MALLAB_CLI_VERBS_CONFIRM_STEP_H
 
 #include "cli/base/cli.h"
-#include "cli/base/say.h"
 #include "cli/options/choice.h"
 #include "results/measure/confirm/confirming.h"
 

@@ -14,7 +14,7 @@
 #include "convert/base/unnamed_file.h"
 #include "convert/import/formats.h"
 #include "convert/recording/recording.h"
-#include "footprint/base/signals.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/say.h"
 #include "convert/convert.h"
 
 /* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the

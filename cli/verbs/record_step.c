@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "convert/base/error.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
@@ -17,9 +17,7 @@
 #include "footprint/base/words.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
-#include "record/record_report.h"
 #include "record/recorder.h"
-#include "record/target.h"
 
 /* ---- what it prints ---------------------------------------------------------------------------- */
 

@@ -10,10 +10,6 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/interrupt.h"
-#include "cli/base/output.h"
-#include "cli/base/say.h"
-#include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"

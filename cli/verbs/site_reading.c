@@ -4,15 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/describe/describe.h"
 #include "convert/recording/recording_json.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/collector.h"
-#include "record/control.h"
-#include "record/recording_words.h"
+#include "record/recorder.h"
 #include "sites/table/site_table.h"
 
 #define AT(member) offsetof(struct cli_sites, member)
@@ -124,7 +123,7 @@ uint64_t cli_leaks_ask(const char *path)
     conv_recording_directory(path, directory);
     if (rec_control_open(directory, &control, &problem) == REC_CONTROL_OPEN &&
         rec_control_ask(&control, REC_REQUEST_STATUS, ANSWER_NS, &problem))
-        clock_ns = rec_count(control.recording, "duration_ns");
+        clock_ns = control.recording.duration_ns;
     rec_control_release(&control);
     free(problem); /* then the look is of what was written before */
     return clock_ns;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/base/output.h"
+#include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/verbs.h"

@@ -5,17 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/interrupt.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/confirm_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/target.h"
+#include "record/recorder.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/experiment/experiment.h"

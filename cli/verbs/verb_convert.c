@@ -3,8 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/base/output.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/verbs.h"
@@ -12,7 +11,7 @@
 #include "convert/export/export.h"
 #include "convert/open/input.h"
 #include "footprint/base/support.h"
-#include "record/collector.h"
+#include "record/recorder.h"
 
 struct settings {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */

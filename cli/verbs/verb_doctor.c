@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/interrupt.h"
-#include "cli/base/output.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/verbs.h"

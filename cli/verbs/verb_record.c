@@ -6,21 +6,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/output.h"
-#include "cli/base/parse.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/label.h"
 #include "footprint/base/process.h"
-#include "footprint/base/signals.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
 #include "record/attach/late_record.h"
-#include "record/control.h"
-#include "record/record_report.h"
-#include "record/target.h"
+#include "record/recorder.h"
 
 /* A block holds up to 16 chunks' marks, 60,000, at up to 6 bytes each where addresses are scattered; and is written
  * whole or not at all. */
@@ -261,10 +256,10 @@ static int record_command(const struct settings *settings, char **command)
 
 static int print_status(const struct rec_control *control, bool json)
 {
-    const bool alive = json_object_get(control->recording, "collector") != NULL;
+    const bool alive = control->recording.collector.told;
     if (json)
-        return cli_print_json(rec_status_json(control->recording, alive));
-    cli_put_own(rec_status_text(control->recording, alive));
+        return cli_print_json(rec_status_json(&control->recording, alive));
+    cli_put_own(rec_status_text(&control->recording, alive));
     return CLI_DONE;
 }
 

@@ -8,8 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/interrupt.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
@@ -18,7 +17,6 @@
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "footprint/base/process.h"
-#include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "results/measure/run/run.h"
 

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/output.h"
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"

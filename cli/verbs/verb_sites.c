@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
 #include "cli/base/json_bounds.h"
-#include "cli/base/output.h"
-#include "cli/base/say.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"

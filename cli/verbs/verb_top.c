@@ -15,11 +15,10 @@
 #include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/verbs.h"
-#include "convert/recording/unfinished.h"
+#include "convert/recording/recording_json.h"
 #include "footprint/base/words.h"
 #include "record/attach/late_record.h"
-#include "record/control.h"
-#include "record/recording_words.h"
+#include "record/recorder.h"
 #include "results/report/grid/grid.h"
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
@@ -184,7 +183,7 @@ static char *frame_text(const struct top *top)
 {
     const struct conv_recording *now = &top->now;
     struct res_text out = {0};
-    char span[32], forecast[REC_FORECAST_BYTES] = "", *status = rec_status_text(now->json, goes_on(top));
+    char span[32], forecast[REC_FORECAST_BYTES] = "", *status = rec_status_text(now, goes_on(top));
     res_text_add(&out, status, strlen(status));
     if (top->collector.recording_state != CONV_RECORDING_GOING_ON && !now->finished)
         res_text_printf(&out, "%s\n", top->collector.unfinished_why);
@@ -240,7 +239,7 @@ static json_t *frame_json(const struct top *top)
 {
     const struct conv_recording *now = &top->now;
     const enum conv_recording_state state = top->collector.recording_state;
-    json_t *object = rec_status_json(now->json, goes_on(top));
+    json_t *object = rec_status_json(now, goes_on(top));
     cli_json_set(object, "schema", "mallab-top/1");
     if (!now->finished && state != CONV_RECORDING_GOING_ON)
         cli_json_set(object, "state", conv_recording_state_name(state));

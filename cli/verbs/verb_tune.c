@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/ab_run.h"
 #include "cli/verbs/verbs.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "convert/open/workload_input.h"
 #include "convert/recording/choose.h"
 #include "footprint/base/support.h"

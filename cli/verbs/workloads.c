@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/output.h"
+#include "cli/base/cli.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
 #include "convert/import/formats.h"
@@ -22,13 +22,10 @@
 #include "convert/recording/recording_json.h"
 #include "convert/select/selection_plan.h"
 #include "footprint/base/memory_bound.h"
-#include "footprint/base/part_name.h"
 #include "footprint/base/process.h"
-#include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/collector.h"
-#include "record/target.h"
+#include "record/recorder.h"
 #include "results/measure/result/result.h"
 
 #define WORKLOAD_ENDING ".wl"

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/say.h"
 #include "convert/convert.h"
 #include "results/measure/experiment/experiment.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 static bool take_nodes(const struct fp_sites *from, struct conv_stacks *to)
 {

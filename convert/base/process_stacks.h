@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "footprint/base/hash_index.h"
+#include "footprint/base/arrays.h"
 #include "footprint/fp/fp_sites.h"
 
 /* Zeroes are none. */

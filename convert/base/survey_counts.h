@@ -11,7 +11,7 @@
 #include "convert/base/error.h"
 #include "convert/base/kind.h"
 #include "footprint/base/call.h"
-#include "footprint/base/label.h"
+#include "footprint/base/words.h"
 #include "footprint/fp/footprint.h"
 #include "footprint/fp/usage.h"
 

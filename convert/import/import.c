@@ -8,7 +8,7 @@
 
 #include "convert/import/formats.h"
 #include "convert/text/text_input.h"
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 

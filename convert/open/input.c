@@ -19,7 +19,7 @@
 #include "convert/select/selection_plan.h"
 #include "convert/text/text_input.h"
 #include "convert/text/workload_text.h"
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 /* ---- what it is ------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

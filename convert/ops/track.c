@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "convert/base/error.h"
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 #include "footprint/base/memory_bound.h"
 
 bool conv_track_init(struct conv_track *track)

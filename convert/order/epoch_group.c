@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "convert/ops/live_table.h"
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 #define NONE UINT32_MAX
 

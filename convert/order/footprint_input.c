@@ -9,7 +9,6 @@
 #include "convert/base/survey_counts.h"
 #include "convert/order/inherit.h"
 #include "convert/order/process_image.h"
-#include "footprint/base/label.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
 

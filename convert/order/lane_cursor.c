@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 #include "footprint/base/memory_bound.h"
 
 #define TIME_LIMIT_NS (UINT64_C(1) << 55) /* a year; what is above it in a damaged file stays there */

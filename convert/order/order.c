@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "convert/order/epoch_steps.h"
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
 

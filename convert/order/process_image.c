@@ -7,7 +7,7 @@
 
 #include "convert/order/lane_cursor.h"
 #include "footprint/base/memory_bound.h"
-#include "footprint/base/signals.h"
+#include "footprint/base/process.h"
 
 /* ---- decoding ahead ---------------------------------------------------------------------------------- */
 

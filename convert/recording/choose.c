@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "convert/recording/recording_json.h"
-#include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 
 /* ---- groups of processes ----------------------------------------------------------------------------- */

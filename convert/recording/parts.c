@@ -3,9 +3,8 @@
 
 #include "convert/base/error.h"
 #include "convert/recording/recording_json.h"
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 #include "footprint/base/memory_bound.h"
-#include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 
 #include <dirent.h>

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,6 @@
 #include "convert/base/survey_counts.h"
 #include "convert/recording/parts.h"
 #include "convert/recording/recording_json.h"
-#include "convert/recording/unfinished.h"
-#include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 
 /* The files that the scan of a directory passed over. */
@@ -27,17 +24,8 @@ struct passed_over {
 #define PROCESSES_MAX 1048576u
 
 /* One reason more why the recording is not finished. */
-__attribute__((format(printf, 2, 3))) static void explain(struct conv_survey *survey, const char *format, ...)
-{
-    const size_t used = strlen(survey->unfinished_why);
-    const size_t mark = used > 0 && used + 2 < sizeof survey->unfinished_why ? 2 : 0; /* "; " */
-    va_list list;
-    memcpy(survey->unfinished_why + used, "; ", mark);
-    va_start(list, format);
-    vsnprintf(survey->unfinished_why + used + mark, sizeof survey->unfinished_why - used - mark, format,
-              list);
-    va_end(list);
-}
+#define EXPLAIN(survey, ...)                                                                                 \
+    fp_text_more((survey)->unfinished_why, sizeof(survey)->unfinished_why, "; ", __VA_ARGS__)
 
 static char *copy_of(const char *text)
 {
@@ -192,7 +180,7 @@ static enum fp_status take_list(const char *directory, const struct conv_recordi
     survey->command_pid = recording->command_pid;
     survey->pauses = recording->pauses;
     survey->paused_ns = recording->paused_ns;
-    survey->stop_words = recording->stop_words;
+    survey->stop_words = conv_stop_words(recording->stopped_by);
     if (!recording->finished) {
         conv_unfinished_judge(recording, directory, survey);
         return FP_OK;
@@ -335,7 +323,7 @@ static enum fp_status read_json(const char *directory, struct conv_survey *surve
     enum fp_status status = conv_recording_read(directory, &recording, error);
     survey->recording_state = CONV_RECORDING_UNKNOWN;
     if (status == FP_OK && recording.json == NULL)
-        explain(survey, "it has no recording.json");
+        EXPLAIN(survey, "it has no recording.json");
     else if (status == FP_OK)
         status = take_list(directory, &recording, survey, error);
     conv_recording_release(&recording);
@@ -343,7 +331,7 @@ static enum fp_status read_json(const char *directory, struct conv_survey *surve
         return status;
     conv_survey_release(survey); /* of half a list nothing is believed */
     survey->recording_state = CONV_RECORDING_UNKNOWN;
-    explain(survey, "its recording.json is damaged (%s)", error->what);
+    EXPLAIN(survey, "its recording.json is damaged (%s)", error->what);
     return FP_OK;
 }
 
@@ -373,10 +361,10 @@ static enum fp_status fail_without_process(const char *directory, const struct c
 static void explain_passed_over(const struct passed_over *passed, struct conv_survey *survey)
 {
     if (passed->empty > 0)
-        explain(survey, "%zu footprint%s nothing%s", passed->empty, passed->empty == 1 ? " holds" : "s hold",
+        EXPLAIN(survey, "%zu footprint%s nothing%s", passed->empty, passed->empty == 1 ? " holds" : "s hold",
                 survey->recording_state == CONV_RECORDING_GOING_ON ? " yet" : "");
     if (passed->damaged > 0)
-        explain(survey, "left out: '%.60s' (%.60s)%s", passed->file,
+        EXPLAIN(survey, "left out: '%.60s' (%.60s)%s", passed->file,
                 passed->cause.what != NULL ? passed->cause.what : fp_status_name(passed->cause.status),
                 passed->damaged > 1 ? " and others" : "");
 }
@@ -416,12 +404,12 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
         return fail_without_process(directory, survey, &passed, error);
     if (survey->recording_state == CONV_RECORDING_FINISHED) {
         survey->recording_state = CONV_RECORDING_UNKNOWN;
-        explain(survey, "its recording.json lists no process");
+        EXPLAIN(survey, "its recording.json lists no process");
     }
     for (size_t i = 0; i < survey->process_count; i++)
         events += survey->processes[i].events;
     if (events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
-        explain(survey, "nothing is written yet");
+        EXPLAIN(survey, "nothing is written yet");
     explain_passed_over(&passed, survey);
     memset(error, 0, sizeof *error); /* a damaged recording.json was made up for */
     return FP_OK;

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "footprint/base/json_read.h"
-#include "footprint/base/label.h"
-#include "footprint/base/part_name.h"
 #include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
 
@@ -115,7 +113,7 @@ static enum fp_status check_schema(const char *path, const json_t *root, struct 
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-static uint64_t number_of(const json_t *object, const char *key)
+uint64_t conv_json_count(const json_t *object, const char *key)
 {
     const json_int_t value = json_integer_value(json_object_get(object, key));
     return value > 0 ? (uint64_t)value : 0;
@@ -131,27 +129,42 @@ static bool is_true(const json_t *object, const char *key)
     return json_is_true(json_object_get(object, key));
 }
 
-static const char *stop_words_of(const json_t *root)
+static const struct stop {
+    const char *by, *words, *behind;
+} STOPS[] = {
+    {"disk_full", "the disk is full",
+     "as its files cannot be written any more (is the disk full, or at a quota?)"},
+    {"size_limit", "--max-size is reached", "as it has the size that --max-size allows"},
+    {"duration", "--duration is over", "as --duration asked"},
+    {"end", "as asked", "as --end asked"},
+    {"recorder_killed", "'mallab record --pid' was killed", "as 'mallab record --pid' was killed"},
+};
+
+static const struct stop *find_stop(const char *by)
 {
-    static const struct {
-        const char *by, *words;
-    } stops[] = {{"disk_full", "the disk is full"},
-                 {"size_limit", "--max-size is reached"},
-                 {"duration", "--duration is over"},
-                 {"end", "as asked"},
-                 {"recorder_killed", "'mallab record --pid' was killed"}};
-    const char *by = json_string_value(json_object_get(json_object_get(root, "stopped"), "by"));
-    for (size_t i = 0; by != NULL && i < sizeof stops / sizeof stops[0]; i++)
-        if (strcmp(by, stops[i].by) == 0)
-            return stops[i].words;
+    for (size_t i = 0; by != NULL && i < sizeof STOPS / sizeof STOPS[0]; i++)
+        if (strcmp(by, STOPS[i].by) == 0)
+            return &STOPS[i];
     return NULL;
+}
+
+const char *conv_stop_words(const char *stopped_by)
+{
+    const struct stop *stop = find_stop(stopped_by);
+    return stop != NULL ? stop->words : NULL;
+}
+
+const char *conv_stop_behind(const char *stopped_by)
+{
+    const struct stop *stop = find_stop(stopped_by);
+    return stop != NULL ? stop->behind : "why is not known to this version";
 }
 
 static void take_losses(const json_t *object, uint64_t *ret_lost)
 {
     const json_t *lost = json_object_get(object, "lost");
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        ret_lost[i] = number_of(lost, fp_loss_name(i));
+        ret_lost[i] = conv_json_count(lost, fp_loss_name(i));
 }
 
 static void take_pauses(const json_t *root, struct conv_recording *recording)
@@ -160,7 +173,7 @@ static void take_pauses(const json_t *root, struct conv_recording *recording)
     size_t i;
     json_array_foreach(json_object_get(root, "pauses"), i, pause)
     {
-        const uint64_t from_ns = number_of(pause, "from_ns"), to_ns = number_of(pause, "to_ns");
+        const uint64_t from_ns = conv_json_count(pause, "from_ns"), to_ns = conv_json_count(pause, "to_ns");
         recording->pauses += json_is_object(pause);
         if (to_ns > from_ns)
             recording->paused_ns += to_ns - from_ns;
@@ -180,12 +193,12 @@ static struct conv_recorded_process process_of(const json_t *item)
         .file = plain_name(text_of(item, "file")),
         .name = text_of(item, "name"),
         .ended = text_of(item, "ended"),
-        .process_id = (uint32_t)number_of(item, "pid"),
-        .parent_process_id = (uint32_t)number_of(item, "parent_pid"),
-        .events = number_of(item, "events"),
-        .events_removed = number_of(item, "events_removed"),
-        .bytes = number_of(item, "bytes"),
-        .threads = number_of(item, "threads"),
+        .process_id = (uint32_t)conv_json_count(item, "pid"),
+        .parent_process_id = (uint32_t)conv_json_count(item, "parent_pid"),
+        .events = conv_json_count(item, "events"),
+        .events_removed = conv_json_count(item, "events_removed"),
+        .bytes = conv_json_count(item, "bytes"),
+        .threads = conv_json_count(item, "threads"),
         .complete = is_true(item, "complete"),
         .usage = json_object_get(item, "usage"),
         .gone_with_windows = json_is_array(files) && json_array_size(files) == 0,
@@ -194,10 +207,11 @@ static struct conv_recorded_process process_of(const json_t *item)
     return process;
 }
 
-bool conv_recording_take(const json_t *root, struct conv_recording *ret_recording)
+bool conv_recording_take(json_t *root, struct conv_recording *ret_recording)
 {
     const json_t *list = json_object_get(root, "processes");
-    const json_t *collector = json_object_get(root, "collector"), *item;
+    const json_t *collector = json_object_get(root, "collector"), *stop = json_object_get(root, "stopped"),
+                 *item;
     struct conv_recording *to = ret_recording;
     size_t i;
     *to = (struct conv_recording){
@@ -206,26 +220,27 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
         .complete = is_true(root, "complete"),
         .recovered = is_true(root, "recovered"),
         .incomplete_why = text_of(root, "incomplete_why"),
-        .stop_words = stop_words_of(root),
-        .start_unix_ns = number_of(root, "started_unix_ns"),
-        .duration_ns = number_of(root, "duration_ns"),
-        .events = number_of(root, "events"),
-        .bytes = number_of(root, "bytes"),
-        .stalls = number_of(root, "stalls"),
-        .stall_ns = number_of(root, "stall_ns"),
-        .windows = number_of(root, "windows"),
-        .windows_removed = number_of(root, "windows_removed"),
-        .events_removed = number_of(root, "events_removed"),
-        .unattached = number_of(root, "processes_unattached"),
-        .max_size_bytes = number_of(root, "max_size_bytes"),
-        .collector_cpu_ns = number_of(root, "collector_cpu_ns"),
-        .segment_bytes = number_of(root, "segment_bytes"),
-        .collector = {json_is_object(collector), number_of(collector, "pid"),
-                      number_of(collector, "start_ticks"), number_of(collector, "pid_namespace"),
-                      number_of(collector, "directory_inode"), text_of(collector, "boot_id")},
+        .stopped_by = text_of(stop, "by"),
+        .stopped_ns = conv_json_count(stop, "after_ns"),
+        .start_unix_ns = conv_json_count(root, "started_unix_ns"),
+        .duration_ns = conv_json_count(root, "duration_ns"),
+        .events = conv_json_count(root, "events"),
+        .bytes = conv_json_count(root, "bytes"),
+        .stalls = conv_json_count(root, "stalls"),
+        .stall_ns = conv_json_count(root, "stall_ns"),
+        .windows = conv_json_count(root, "windows"),
+        .windows_removed = conv_json_count(root, "windows_removed"),
+        .events_removed = conv_json_count(root, "events_removed"),
+        .unattached = conv_json_count(root, "processes_unattached"),
+        .max_size_bytes = conv_json_count(root, "max_size_bytes"),
+        .collector_cpu_ns = conv_json_count(root, "collector_cpu_ns"),
+        .segment_bytes = conv_json_count(root, "segment_bytes"),
+        .collector = {json_is_object(collector), conv_json_count(collector, "pid"),
+                      conv_json_count(collector, "start_ticks"), conv_json_count(collector, "pid_namespace"),
+                      conv_json_count(collector, "directory_inode"), text_of(collector, "boot_id")},
         .segment_path = text_of(root, "segment_path"),
         .label = text_of(root, FP_LABEL_META),
-        .command_pid = (uint32_t)number_of(root, "command_pid"),
+        .command_pid = (uint32_t)conv_json_count(root, "command_pid"),
         .has_processes = json_is_array(list),
     };
     take_losses(root, to->lost);
@@ -273,7 +288,7 @@ json_t *conv_recording_ends(const struct conv_recording *recording)
 
 void conv_recording_release(struct conv_recording *recording)
 {
-    json_decref(recording->owned);
+    json_decref(recording->json);
     free(recording->processes);
     *recording = (struct conv_recording){0};
 }
@@ -288,10 +303,11 @@ enum fp_status conv_recording_read(const char *directory, struct conv_recording 
     snprintf(path, sizeof path, "%s/recording.json", directory);
     if (status == FP_OK && root != NULL)
         status = check_schema(path, root, error);
-    if (status == FP_OK && root != NULL && !conv_recording_take(root, ret_recording))
-        status = conv_fail_memory(error, path, "the list of processes");
-    ret_recording->owned = root;
     if (status != FP_OK)
+        json_decref(root);
+    else if (root != NULL && !conv_recording_take(root, ret_recording)) {
+        status = conv_fail_memory(error, path, "the list of processes");
         conv_recording_release(ret_recording);
+    }
     return status;
 }

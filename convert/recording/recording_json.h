@@ -10,9 +10,10 @@
 #include <jansson.h>
 
 #include "convert/base/error.h"
+#include "convert/base/survey_counts.h"
 #include "footprint/fp/footprint.h"
 
-#define CONV_STEM_BYTES 256u /* of footprints' names (footprint/base/part_name.h) */
+#define CONV_STEM_BYTES 256u /* of footprints' names (footprint/base/words.h) */
 
 /* The message about a directory that is no recording. */
 #define CONV_NO_RECORDING                                                                                    \
@@ -31,12 +32,13 @@ struct conv_recorded_process {
 
 /* Strings belong to `json`; NULL where there is none. */
 struct conv_recording {
-    const json_t *json; /* NULL: there is none, and all else is zero */
-    json_t *owned;      /* the same, where it goes with the struct */
+    json_t *json; /* the struct's; NULL: there is none, and all else is zero */
     bool finished, complete, recovered;
     const char *incomplete_why; /* "" counts as none */
-    const char *
-        stop_words; /* why recording stopped, or pauses against its will, while the program runs on: static */
+    /* The cause of a stop, or of a pause against its will, while the program runs on: "disk_full", "size_limit", "duration", "end",
+     * "recorder_killed"; NULL: it does not. */
+    const char *stopped_by;
+    uint64_t stopped_ns; /* since recording began */
     uint64_t start_unix_ns, duration_ns;
     uint64_t events, bytes, stalls, stall_ns;
     uint64_t max_size_bytes; /* 0: no limit */
@@ -69,10 +71,18 @@ bool conv_recording_is_there(const char *directory);
  * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_UNTRUSTED, FP_ERR_FOREIGN, FP_ERR_CORRUPT (no JSON), in error. */
 enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error);
 
-/* conv_recording_take - the facts of a recording's JSON, of any shape; borrowed until the release.
+/* conv_recording_take - the facts of a recording's JSON, of any shape, whose reference is taken over.
  * Returns  false: no memory. conv_recording_release accepts ret_recording in either case, and a zeroed one. */
-bool conv_recording_take(const json_t *root, struct conv_recording *ret_recording);
+bool conv_recording_take(json_t *root, struct conv_recording *ret_recording);
 void conv_recording_release(struct conv_recording *recording);
+
+/* conv_stop_words - the words of stopped_by, for people; NULL where this version does not know it, and for NULL. Static.
+ * conv_stop_behind - the same behind "recording stopped after 3 s, ", and words for an unknown one. */
+const char *conv_stop_words(const char *stopped_by);
+const char *conv_stop_behind(const char *stopped_by);
+
+/* conv_json_count - the number at a key; 0 where there is none, or none above 0. */
+uint64_t conv_json_count(const json_t *object, const char *key);
 
 /* conv_recording_usage - what a process used as a whole. Returns false where that is not told. ret_usage has no points. */
 bool conv_recording_usage(const struct conv_recorded_process *process, struct fp_usage *ret_usage);
@@ -85,5 +95,29 @@ json_t *conv_recording_ends(const struct conv_recording *recording);
  * Returns  FP_OK, also when there is none; as conv_recording_load, FP_ERR_FOREIGN, FP_ERR_VERSION, FP_ERR_MEMORY, in error. */
 enum fp_status conv_recording_read(const char *directory, struct conv_recording *ret_recording,
                                    struct conv_error *error);
+
+/* ---- the collector of an unfinished recording: at work, or gone.
+ *
+ * recording.json names it by process id, start time, boot and pid namespace (docs/format.md), so that neither a later
+ * process of that id nor one of another machine is taken for it; and names the directory that it writes to, so that a
+ * copy of a recording is not taken for the recording. */
+
+/* conv_unfinished_judge - judge the fate of an unfinished recording's collector: fills survey's
+ * recording_state, collector_pid and unfinished_why. */
+void conv_unfinished_judge(const struct conv_recording *recording, const char *directory,
+                           struct conv_survey *survey);
+
+/* conv_unfinished_is_left - whether the shared memory of an unfinished recording is there and ours: of a dead
+ * collector's `mallab-collect --recover` writes what is in it. */
+bool conv_unfinished_is_left(const struct conv_recording *recording, const char *directory);
+
+/* conv_unfinished_ask_lock - whether the collector lives, by the lock of its shared memory, which it holds for as long: the
+ * only sign of one in another pid namespace, as in a container.
+ * Returns  false where that cannot be looked at from here. */
+bool conv_unfinished_ask_lock(const struct conv_recording *recording, const char *directory, bool *ret_alive);
+
+/* conv_unfinished_process_gone - whether a recorded process, of an unfinished recording, is seen from here not to be there
+ * any more. False also where that cannot be seen (another pid namespace, another machine). */
+bool conv_unfinished_process_gone(const struct conv_recording *recording, uint32_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 /* unfinished.c - the collector that recording.json names, looked for. */
-#include "convert/recording/unfinished.h"
+#include "convert/recording/recording_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,29 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/base/proc.h"
 #include "footprint/base/segment_file.h"
-
-#define STAT_FIELD_START 22 /* proc(5) */
-
-static bool first_line(const char *path, char *ret_line, size_t size)
-{
-    FILE *file = fopen(path, "re");
-    bool read;
-    if (file == NULL)
-        return false;
-    read = fgets(ret_line, (int)size, file) != NULL;
-    (void)fclose(file); /* only read from */
-    if (read)
-        ret_line[strcspn(ret_line, "\n")] = '\0';
-    return read;
-}
 
 static bool is_this_boot(const struct conv_recording *recording)
 {
     const char *recorded = recording->collector.boot_id;
-    char boot[64];
-    return recorded != NULL && first_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot) &&
-           strcmp(recorded, boot) == 0;
+    char boot[FP_BOOT_BYTES];
+    return recorded != NULL && recorded[0] != '\0' && strcmp(recorded, fp_proc_boot(boot)) == 0;
 }
 
 static bool is_this_namespace(const struct conv_recording *recording)
@@ -52,18 +37,12 @@ static bool is_copy(const struct conv_recording *recording, const char *director
 /* The same process, by its start time, and not one that is dead and only not waited for. */
 static bool runs(uint32_t pid, uint64_t start_ticks)
 {
-    char path[64], stat_line[1024];
-    const char *at;
+    struct fp_proc_stat stat;
     if (pid == 0 || (kill((pid_t)pid, 0) != 0 && errno == ESRCH))
         return false;
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    if (!first_line(path, stat_line, sizeof stat_line) || (at = strrchr(stat_line, ')')) == NULL)
+    if (!fp_proc_stat((pid_t)pid, &stat))
         return true; /* it may be hidden from us: the process id must do */
-    if (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)
-        return false;
-    for (unsigned field = 2; field < STAT_FIELD_START && at != NULL; field++) /* ')' ends the second */
-        at = strchr(at + 1, ' ');
-    return at == NULL || start_ticks == 0 || strtoull(at, NULL, 10) == start_ticks;
+    return !stat.ended && (start_ticks == 0 || stat.start_ticks == start_ticks);
 }
 
 /* The recording's segment, if the recording is ours: of another user's nothing is touched but to be read. */

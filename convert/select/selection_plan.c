@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 bool conv_plan_any(const struct conv_selection *select)
 {

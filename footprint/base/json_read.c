@@ -1,17 +1,16 @@
 /* json_read.c - see json_read.h. */
 #include "footprint/base/json_read.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#include "footprint/base/trusted.h"
 
 #define FIRST_BYTES 65536u
 
@@ -193,18 +192,13 @@ enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **
 
 static uint64_t count_entries(int directory_fd)
 {
-    const int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *directory = fp_trusted_list(directory_fd);
     const struct dirent *entry;
     uint64_t count = 0;
-    if (directory == NULL) {
-        if (fd >= 0)
-            (void)close(fd); /* only looked at */
-        return 0;
-    }
-    while ((entry = readdir(directory)) != NULL)
+    while (directory != NULL && (entry = readdir(directory)) != NULL)
         count += entry->d_name[0] != '.' && strcmp(entry->d_name, "recording.json") != 0;
-    (void)closedir(directory); /* only read */
+    if (directory != NULL)
+        (void)closedir(directory); /* only read */
     return count;
 }
 

@@ -1,12 +1,12 @@
 /* memory_bound.c - see memory_bound.h. */
 #include "footprint/base/memory_bound.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
+
+#include "footprint/base/proc.h"
 
 /* Relaxed throughout: counts, which order nothing. */
 static _Atomic uint64_t held;
@@ -15,13 +15,9 @@ static atomic_bool refused;
 /* The number that a file begins with; UINT64_MAX: none ("max"), or no such file. */
 static uint64_t number_in(const char *path)
 {
-    char text[32] = "";
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return UINT64_MAX;
-    const ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd); /* only read from */
-    return length > 0 && text[0] >= '0' && text[0] <= '9' ? strtoull(text, NULL, 10) : UINT64_MAX;
+    char text[32];
+    (void)fp_file_begin(path, text, sizeof text);
+    return text[0] >= '0' && text[0] <= '9' ? strtoull(text, NULL, 10) : UINT64_MAX;
 }
 
 static uint64_t lower(uint64_t a, uint64_t b)

@@ -1,4 +1,5 @@
-/* process.h - start another program, or a function of ours, as a child process; wait for it, bound it, end it.
+/* process.h - start another program, or a function of ours, as a child process; wait for it, bound it, end it. What programs of ours
+ * need besides: time that passes, signals, descriptors.
  *
  *   plan      what is to run, with which streams, signals and group; all zero: nothing is changed in the child
  *   body      a function that the child runs: before the program, or instead of it
@@ -11,12 +12,22 @@
 #ifndef MALLAB_FOOTPRINT_BASE_PROCESS_H
 #define MALLAB_FOOTPRINT_BASE_PROCESS_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <time.h>
+
+/* fp_now_ns - CLOCK_MONOTONIC. Async-signal-safe. */
+static inline uint64_t fp_now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
 
 /* Instead of a descriptor, for a stream of the child. */
 #define FP_STREAM_OURS 0    /* the same as ours */
@@ -124,5 +135,45 @@ bool fp_write_all(int fd, const void *bytes, size_t size);
  * fp_pidfd_signal - pidfd_send_signal(2). */
 int fp_pidfd_open(pid_t pid);
 bool fp_pidfd_signal(int pidfd, int number);
+
+/* ---- signals ---------------------------------------------------------------------------------
+ *
+ * Those by which users, terminals and service managers end a program, and who takes them. One that is ignored when a program
+ * starts, as under nohup(1), stays ignored, whoever takes it. */
+
+/* The ending signals, for an array's initializer. */
+#define FP_ENDING_SIGNALS SIGINT, SIGTERM, SIGHUP
+#define FP_ENDING_COUNT   3
+
+/* fp_signal_is_ending - whether it is one of them. Async-signal-safe. */
+bool fp_signal_is_ending(int number);
+
+/* fp_signals_take - give each signal this action.
+ * ret_former    count of them, as they were, for fp_signals_restore; may be NULL. */
+void fp_signals_take(const int *numbers, size_t count, const struct sigaction *action,
+                     struct sigaction *ret_former);
+void fp_signals_restore(const int *numbers, size_t count, const struct sigaction *former);
+
+/* fp_signals_set - a set of these signals. */
+sigset_t fp_signals_set(const int *numbers, size_t count);
+
+/* fp_end_by_signal - die of a signal, so that whoever waits for us sees that, without a core of ours. Returns where the signal
+ * ends nobody. */
+void fp_end_by_signal(int number);
+
+/* ---- helpers -----------------------------------------------------------------------------------------
+ *
+ * A thread of our own beside the one that calls: to pack windows, to decode blocks ahead.
+ *
+ * What it does must be the same as without it, for it may not come to be. */
+
+/* fp_helper_start - run serve(data) on a thread that takes no signals: those stay with the threads that the program
+ * knows of.
+ * ret_thread  joinable, by whoever called.
+ * Returns     false where there is but one processor for us, or no thread to be had: nothing runs then. */
+bool fp_helper_start(pthread_t *ret_thread, void *(*serve)(void *data), void *data);
+
+/* fp_has_one_processor - whether this process may use but one. */
+bool fp_has_one_processor(void);
 
 #endif

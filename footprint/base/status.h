@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "footprint/base/trust_rule.h"
-
 /* Values are part of the interface: new ones go to the end, old ones are never renumbered. */
 enum fp_status {
     FP_OK = 0,
@@ -30,6 +28,16 @@ enum fp_status {
     FP_ERR_UNTRUSTED = 14, /* another user's, or others may write to it: see fp_error.distrust (trusted.h) */
 };
 
+/* Reasons not to believe what another process may have made (trusted.h). */
+enum fp_distrust {
+    FP_TRUSTED = 0,
+    FP_DISTRUST_KIND,     /* not a regular file, or no directory, as it was wanted */
+    FP_DISTRUST_OWNER,    /* another user's */
+    FP_DISTRUST_WRITABLE, /* its group or others may write to it; an access list shows in the group's bits */
+    FP_DISTRUST_NAMES,    /* a file with several names: one of them may lie where others write */
+    FP_DISTRUST_LINK,     /* a symbolic link, which was not followed */
+};
+
 /* The place and the cause of an error. `what` is a static English phrase, lower case, no full stop; never freed. */
 struct fp_error {
     enum fp_status status;
@@ -40,8 +48,7 @@ struct fp_error {
     bool no_header;            /* the file was shorter than its header when it was read; it may grow yet */
     bool no_remedy;            /* `what` is enough: fp_error_text() puts no remedy of the status behind it */
     enum fp_distrust distrust; /* FP_ERR_UNTRUSTED */
-    bool
-        is_common; /* likewise: a directory that others use too, as /tmp, or another user's: its mode stays as it is */
+    bool is_common; /* likewise: a directory of others too, as /tmp, or of another user: its mode stays */
     char owner[36]; /* likewise: the user's name, else the number; cut where it is longer */
 };
 

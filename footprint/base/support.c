@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/base/proc.h"
 #include "footprint/base/words.h"
 
 void res_no_memory(void)
@@ -211,15 +212,9 @@ char *res_find_in_path(const char *name, bool *ret_denied)
 bool res_file_begin(const char *root, const char *path, char *ret_text, size_t size)
 {
     char *full = res_printf("%s%s", root, path);
-    FILE *file = fopen(full, "re");
-    size_t length = 0;
+    const bool opened = fp_file_begin(full, ret_text, size);
     free(full);
-    if (file != NULL) {
-        length = fread(ret_text, 1, size - 1, file);
-        fclose(file);
-    }
-    ret_text[length] = '\0';
-    return file != NULL;
+    return opened;
 }
 
 /* ---- places ----------------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
-/* trusted.c - open, look at what was opened, keep it or say what is against it. */
+/* trusted.c - open, look at what was opened, keep it or say what is against it; outputs follow links, and refuse what is no file. */
 #include "footprint/base/trusted.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -11,6 +10,8 @@
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "footprint/base/process.h"
 
 #define OPEN_TRIES   100u
 #define OPEN_WAIT_NS 1000000
@@ -37,20 +38,24 @@ bool fp_trusted_is_marked(int directory_fd, uid_t user)
            fgetxattr(directory_fd, MARK, &marked, sizeof marked) == (ssize_t)sizeof marked && marked == user;
 }
 
+DIR *fp_trusted_list(int directory_fd)
+{
+    int copy = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+    if (directory == NULL)
+        fp_close(&copy);
+    return directory;
+}
+
 bool fp_trusted_is_empty(int directory_fd)
 {
-    const int copy = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+    DIR *directory = fp_trusted_list(directory_fd);
     const struct dirent *entry;
-    bool empty = true;
-    if (directory == NULL) {
-        if (copy >= 0)
-            (void)close(copy);
-        return false;
-    }
+    bool empty = directory != NULL;
     while (empty && (entry = readdir(directory)) != NULL)
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    (void)closedir(directory); /* only read */
+    if (directory != NULL)
+        (void)closedir(directory); /* only read */
     return empty;
 }
 
@@ -180,4 +185,40 @@ int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_tru
     if (ret_error != NULL)
         *ret_error = error;
     return -1;
+}
+
+/* ---- outputs --------------------------------------------------------------------------------------- */
+
+enum fp_status fp_place(const char *path, char **ret_path)
+{
+    struct stat facts;
+    const bool exists = lstat(path, &facts) == 0;
+    if (exists && S_ISLNK(facts.st_mode)) {
+        if (stat(path, &facts) != 0)
+            return FP_ERR_OPEN;
+        *ret_path = realpath(path, NULL);
+        if (*ret_path == NULL)
+            return errno == ENOMEM ? FP_ERR_MEMORY : FP_ERR_OPEN;
+    } else {
+        *ret_path = strdup(path);
+        if (*ret_path == NULL)
+            return FP_ERR_MEMORY;
+    }
+    if (!exists || S_ISREG(facts.st_mode))
+        return FP_OK;
+    free(*ret_path);
+    *ret_path = NULL;
+    return FP_ERR_FOREIGN;
+}
+
+bool fp_place_take(const char *temporary, const char *path, bool overwrite)
+{
+    if (overwrite)
+        return rename(temporary, path) == 0;
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return true;
+    if ((errno != EINVAL && errno != ENOSYS) || link(temporary, path) != 0)
+        return false;
+    (void)unlink(temporary); /* the file stands under its name; a left link does no harm */
+    return true;
 }

@@ -1,17 +1,40 @@
 /* trusted.h - the one door: opens what another process may have made, a recording's directory and the files in it.
  *
  * Looked at before it is opened (O_PATH), so that nothing happens to a pipe or a device; opened without following a link in the last
- * place and without waiting for anybody; judged by trust_rule.h from the descriptor that is handed out, so what was checked is what is
- * read. */
+ * place and without waiting for anybody; judged by fp_distrust from the descriptor that is handed out, so what was checked is what is
+ * read. And where an output goes.
+ *
+ * One rule for everything that another process may have made: it is of the kind that is wanted, it belongs to our effective
+ * user, nobody else may write to it, and a file has one name. What root owns may be read by everybody.
+ * The shim asks it by its own system calls (shim/preload/attach_segment.c). */
 #ifndef MALLAB_FOOTPRINT_BASE_TRUSTED_H
 #define MALLAB_FOOTPRINT_BASE_TRUSTED_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "footprint/base/status.h"
-#include "footprint/base/trust_rule.h"
+
+/* fp_distrust - what is against a file.
+ * facts       of its open descriptor.
+ * kind        S_IFREG or S_IFDIR.
+ * user        whose it must be: our effective user.
+ * only_read   root's is as good. */
+static inline enum fp_distrust fp_distrust(const struct stat *facts, mode_t kind, uid_t user, bool only_read)
+{
+    if ((facts->st_mode & S_IFMT) != kind)
+        return FP_DISTRUST_KIND;
+    if (facts->st_uid != user && !(only_read && facts->st_uid == 0))
+        return FP_DISTRUST_OWNER;
+    if ((facts->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return FP_DISTRUST_WRITABLE;
+    if (kind == S_IFREG && facts->st_nlink > 1)
+        return FP_DISTRUST_NAMES;
+    return FP_TRUSTED;
+}
 
 enum fp_trusted_use {
     FP_TRUSTED_READ, /* ours, root's, or of the user of fp_trusted_also_read */
@@ -43,7 +66,9 @@ void fp_trusted_also_read(uid_t user);
 bool fp_trusted_mark(int directory_fd, uid_t user);
 bool fp_trusted_is_marked(int directory_fd, uid_t user);
 
-/* fp_trusted_is_empty - whether a directory that is held holds nothing. False where that cannot be seen. */
+/* fp_trusted_list - the listing of a directory that is held, whose position stays; the caller's to close. NULL: it cannot be read.
+ * fp_trusted_is_empty - whether a directory that is held holds nothing. False where that cannot be seen. */
+DIR *fp_trusted_list(int directory_fd);
 bool fp_trusted_is_empty(int directory_fd);
 
 /* fp_trusted_user - a user's name, else the number. Returns ret_name. */
@@ -51,5 +76,21 @@ char *fp_trusted_user(uid_t user, char *ret_name, size_t size);
 
 /* fp_trusted_find_user - the number behind a user's name or number. False: there is no such user. */
 bool fp_trusted_find_user(const char *text, uid_t *ret_user);
+
+/* ---- the place of an output: the regular file of its name, through symbolic links, and nothing else ----
+ *
+ * Outputs are written beside their place and renamed into it, which would put a file where a device or a pipe was, and in
+ * place of a link instead of its target. */
+
+/* fp_place - find the file that a path means for writing; it may not exist.
+ * ret_path   with FP_OK: to be renamed to, the caller's to free.
+ * Returns    FP_OK; FP_ERR_FOREIGN: something stands there that is no regular file; FP_ERR_OPEN, with errno: a symbolic
+ *            link leads nowhere, or cannot be followed; FP_ERR_MEMORY. */
+enum fp_status fp_place(const char *path, char **ret_path);
+
+/* fp_place_take - give a finished file its name. Without overwrite the rename must not replace what came to stand there meanwhile;
+ * old kernels and some file systems know no RENAME_NOREPLACE, link does the same in two steps.
+ * Returns  false with errno: EEXIST where the name is taken. */
+bool fp_place_take(const char *temporary, const char *path, bool overwrite);
 
 #endif

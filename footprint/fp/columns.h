@@ -29,8 +29,7 @@
 struct fp_site_decoder {
     bool sampled; /* nothing is predicted: an allocation without a told site was not sampled */
     struct fp_site_predictor predictor;
-    uint32_t
-        told; /* the site of the allocation that comes next, where it is not the one that is guessed; 0: it is */
+    uint32_t told; /* the next allocation's site, where it is not the one that is guessed; 0: it is */
     /* The receivers of sites; a module's path lasts until the call returns. */
     void (*take_node)(void *context, const struct fp_site_entry *entry);
     void (*take_module)(void *context, const struct fp_module *module);

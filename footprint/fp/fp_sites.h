@@ -60,8 +60,7 @@ struct fp_module {
     uint16_t epoch;
     uint8_t build_id_bytes;
     uint8_t build_id[FP_BUILD_ID_MAX];
-    const char
-        *path; /* as the loader has it, printable; "" for the program itself: see meta data `executable` */
+    const char *path; /* as the loader has it, printable; "": the program (meta data `executable`) */
 };
 
 /* The sites of a footprint. Arrays are the reader's. */

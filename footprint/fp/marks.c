@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 #include "footprint/fp/fp_sites.h"
 
 /* ---- writing -------------------------------------------------------------------------------------- */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "footprint/base/arrays.h"
 #include "footprint/base/blockio.h"
 #include "footprint/base/bytes.h"
-#include "footprint/base/grow.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/marks.h"
 #include "footprint/fp/site_model.h"
@@ -29,8 +29,7 @@ struct fp_reader {
     char *meta_text;
     struct fp_meta meta[META_COUNT_MAX];
     struct bytes payload, scratch;
-    struct site_model
-        *model; /* of sites, once a block has some; it stands behind the block before `model_at` */
+    struct site_model *model; /* of sites, once a block has some; behind the block before `model_at` */
     size_t model_at;
     bool has_sites;               /* some block */
     struct fp_block_buffer chain; /* of blocks that were read for what the model learns of them */

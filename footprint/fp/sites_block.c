@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 /* ---- the model of nodes ---------------------------------------------------------------------------- */
 

@@ -8,8 +8,8 @@
 #ifndef MALLAB_FOOTPRINT_FP_SITES_BLOCK_H
 #define MALLAB_FOOTPRINT_FP_SITES_BLOCK_H
 
+#include "footprint/base/arrays.h"
 #include "footprint/base/blockio.h"
-#include "footprint/base/hash_index.h"
 #include "footprint/fp/fp_sites.h"
 #include "footprint/fp/range_coder.h"
 

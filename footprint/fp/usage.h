@@ -57,8 +57,7 @@ struct fp_machine {
     uint64_t affinity, affinity_end; /* that the process might use, at the first and at the last look */
     uint64_t quota_milli; /* thousandths of a processor for its group; not known: as many as it likes */
     uint64_t page_bytes, memory_bytes;
-    uint64_t
-        huge_pages; /* transparent ones, on which memory they are: 0 on none, 1 where asked for, 2 on all */
+    uint64_t huge_pages; /* transparent ones: 0 on no memory, 1 where asked for, 2 on all */
     uint64_t overcommit; /* vm.overcommit_memory */
     char kernel[65];     /* its release; "": not known */
 };

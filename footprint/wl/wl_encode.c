@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/bytes.h"
-#include "footprint/base/signals.h"
+#include "footprint/base/process.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "footprint/base/output_place.h"
 #include "footprint/base/process.h"
+#include "footprint/base/trusted.h"
 
 static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_errno, const char *what)
 {

@@ -42,8 +42,7 @@ struct wl_decoder {
     struct wl_waits_thread *waits_threads;
     uint32_t known[WINDOW_WAITERS_MAX][WINDOW_WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1 */
     struct wl_op *shapes;                                   /* WINDOW_SHAPES_MAX, id 0 */
-    struct fp_shape
-        *site_shapes; /* for the model of sites; NULL: nobody asked for sites, or there are none */
+    struct fp_shape *site_shapes; /* for the model of sites; NULL: nobody asked, or there are none */
     struct site_model *site_model;
     uint8_t *kinds;    /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
     struct wl_op *ops; /* the summary's window_ops_max, as the arrays below */

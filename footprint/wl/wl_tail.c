@@ -4,8 +4,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "footprint/base/arrays.h"
 #include "footprint/base/bytes.h"
-#include "footprint/base/grow.h"
 #include "footprint/wl/wl_writer.h"
 
 /* The other values gathered with shares: the share of its kin, and the one where that has none. */

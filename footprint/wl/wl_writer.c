@@ -6,8 +6,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "footprint/base/arrays.h"
 #include "footprint/base/bytes.h"
-#include "footprint/base/grow.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/wl/wl_writer.h"
 

@@ -1,7 +1,7 @@
 /* late_call.c - the thread that makes a call: one that waits, else one that runs; or any, while all others stand still.
  *
- * Laws of this file: those of late_call.h. */
-#include "record/attach/late_call.h"
+ * Laws of this file: those of late_process.h. */
+#include "record/attach/late_process.h"
 
 #include "footprint/base/support.h"
 
@@ -12,8 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "footprint/base/clock.h"
-#include "record/attach/late_stack.h"
+#include "footprint/base/process.h"
 
 #define ROUND_REST_NS 5000000
 #define LOOKS_MOST    20u
@@ -54,10 +53,10 @@ struct attempt {
     const struct late_call *call;
     uint64_t restorer;
     struct late_cost *cost;
-    enum late_place place; /* of the last thread */
-    bool waits;            /* the last thread, for a signal that it could miss */
-    bool refused;          /* by the kernel, with this errno */
-    bool is_stopped;       /* all of it, by a signal */
+    enum late_spot place; /* of the last thread */
+    bool waits;           /* the last thread, for a signal that it could miss */
+    bool refused;         /* by the kernel, with this errno */
+    bool is_stopped;      /* all of it, by a signal */
     int error;
 };
 

@@ -1,7 +1,7 @@
 /* late_frame.c - a thread stopped and let go, and the kernel's struct rt_sigframe, laid by us.
  *
- * Laws of this file: late_call.h has them. */
-#include "record/attach/late_call.h"
+ * Laws of this file: late_process.h has them. */
+#include "record/attach/late_process.h"
 
 #if defined(__x86_64__)
 
@@ -17,8 +17,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "footprint/base/clock.h"
-#include "record/attach/late_stack.h"
+#include "footprint/base/process.h"
 
 #define XSTATE_MOST 16384u
 #define RED_ZONE    128u

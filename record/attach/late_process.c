@@ -15,10 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/arrays.h"
+#include "footprint/base/proc.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/tree_watch.h"
+#include "record/recorder.h"
 #include "shim/shared/late_report.h"
 
 #define MAPPINGS_MOST 200000u
@@ -73,11 +74,8 @@ bool late_process_ended(const struct late_process *process)
 
 bool late_is_stopped(pid_t pid)
 {
-    char *text = late_proc_read(pid, "stat", NULL);
-    const char *at = text != NULL ? strrchr(text, ')') : NULL;
-    const bool is_stopped = at != NULL && strncmp(at, ") T", 3) == 0;
-    free(text);
-    return is_stopped;
+    struct fp_proc_stat stat;
+    return fp_proc_stat(pid, &stat) && stat.state == 'T';
 }
 
 bool late_process_is_late(const struct late_process *process)
@@ -224,24 +222,18 @@ static bool read_line(char *text, struct line *ret)
     return true;
 }
 
-static void *grown(void *old, size_t *room, size_t size)
-{
-    *room = *room * 2 + 64;
-    return res_realloc(old, *room, size);
-}
-
 static void add_mapping(struct late_process *fresh, const struct line *line, int module)
 {
-    if (fresh->mapping_count == fresh->mapping_room)
-        fresh->mappings = grown(fresh->mappings, &fresh->mapping_room, sizeof *fresh->mappings);
+    if (!FP_GROW(fresh->mappings, fresh->mapping_room, fresh->mapping_count + 1))
+        res_no_memory();
     fresh->mappings[fresh->mapping_count++] = (struct late_mapping){
         line->first, line->past, line->rights[1] == 'w', line->rights[2] == 'x', module};
 }
 
 static void add_module(struct late_process *fresh, struct late_module module)
 {
-    if (fresh->module_count == fresh->module_room)
-        fresh->modules = grown(fresh->modules, &fresh->module_room, sizeof *fresh->modules);
+    if (!FP_GROW(fresh->modules, fresh->module_room, fresh->module_count + 1))
+        res_no_memory();
     fresh->modules[fresh->module_count++] = module;
 }
 

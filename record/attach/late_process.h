@@ -1,11 +1,4 @@
-/* late_process.h - a running program from outside: who it is, whether the recorder may be loaded into it, its modules, its memory.
- *
- *   process   held by a pidfd and its start time, so that its id cannot become another's unnoticed
- *   module    consecutive mappings of one file, the first of which has the ELF header; read in the program's memory, never on
- *             disk: what is there is what runs, also when the file was replaced since
- *   kind      what it means for a frame of a stack to lie in a module
- *
- * Whatever is read of the process is hostile: bounded, checked, and never more than a reason to refuse. */
+/* late_process.h - a running program, its stacks, and calls in it; private to record/attach. */
 #ifndef MALLAB_RECORD_ATTACH_LATE_PROCESS_H
 #define MALLAB_RECORD_ATTACH_LATE_PROCESS_H
 
@@ -13,8 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/user.h>
 
 #include "shim/sites/cfi.h"
+
+/* ---- a running program from outside: who it is, whether the recorder may be loaded into it, its modules, its memory.
+ *
+ *   process   held by a pidfd and its start time, so that its id cannot become another's unnoticed
+ *   module    consecutive mappings of one file, the first of which has the ELF header; read in the program's memory, never on
+ *             disk: what is there is what runs, also when the file was replaced since
+ *   kind      what it means for a frame of a stack to lie in a module
+ *
+ * Whatever is read of the process is hostile: bounded, checked, and never more than a reason to refuse. */
 
 enum late_kind {
     LATE_PROGRAM,  /* the executable, and libraries that are none of the following */
@@ -116,5 +119,153 @@ bool late_status_id(const char *status, const char *word, unsigned *ret_id);
 
 /* late_is_ours - whether a process is our user's and group's, and has no rights beyond. */
 bool late_is_ours(pid_t pid);
+
+/* ---- the place of a stopped thread: what its stack leads through, and whether a function may be called there.
+ *
+ *   whole     the walk came by rules to the frame that has no caller
+ *   safe      no frame but those that start a thread or main lies in libc, the loader or an allocator; or the innermost ones are
+ *             libc's wrapper of a system call that waits and holds no lock of libc's
+ *   clean     no frame is the recorder's
+ *
+ * x86-64. */
+
+enum late_spot {
+    LATE_PLACE_SAFE = 0,
+    LATE_PLACE_LIBC,     /* within libc, the loader or an allocator */
+    LATE_PLACE_RECORDER, /* within our library */
+    LATE_PLACE_UNKNOWN, /* code without a table of frames, a signal's handler, another stack than a thread's own */
+    LATE_PLACE_NARROW, /* too little room on its stack */
+};
+
+/* late_place_words - its words for people. Static. */
+const char *late_place_words(enum late_spot place);
+
+/* late_stack_place - where a function might be called. The process's mappings are as late_process_refresh read them. */
+enum late_spot late_stack_place(struct late_process *process, const struct user_regs_struct *registers);
+
+/* late_stack_is_clean - whether it is certain that the thread is not in our library, nor comes back into it.
+ * restorer   to where libc's signal handlers return. */
+bool late_stack_is_clean(struct late_process *process, const struct user_regs_struct *registers,
+                         uint64_t restorer);
+
+/* ---- the system call that it is in -----------------------------------------------------------------
+ *
+ * The kernel begins most calls anew that a stop has interrupted, but not behind a return from a signal's handler, as which a
+ * thread comes back from what we make it call; and some end as interrupted wherever they are (signal(7)). So the registers are
+ * set to where the call begins. registers: of a thread that stands still, as PTRACE_GETREGS has them. */
+
+/* late_wait_may_call - whether the call is one that waits without a lock, and could be made again as it was.
+ * ret_frames  so many of libc's may lie on the stack for it. */
+bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
+                        unsigned *ret_frames);
+
+/* late_wait_is_partway - whether a stop could end the call with less done than was asked for, and its caller see that. */
+bool late_wait_is_partway(const struct user_regs_struct *registers);
+
+/* late_wait_look - the call that a thread waits in, without stopping it: its number, arguments but the first, rsp and rip. Returns
+ * false where it runs. */
+bool late_wait_look(const struct late_process *process, pid_t thread, struct user_regs_struct *ret);
+
+/* late_wait_hears_all - whether a thread that stands still hears all signals: false where it waits for a signal (pause, sigsuspend) that a handler could
+ * take before the call begins anew, which then would wait for ever. */
+bool late_wait_hears_all(const struct late_process *process, pid_t thread,
+                         const struct user_regs_struct *registers);
+
+/* late_wait_is_lost - whether a call was interrupted of which it is not known how to begin it anew behind a return from a signal. */
+bool late_wait_is_lost(const struct late_process *process, const struct user_regs_struct *registers);
+
+/* late_wait_renew - set registers so that an interrupted call begins anew. Returns whether they are others than before. */
+bool late_wait_renew(const struct late_process *process, pid_t thread, struct user_regs_struct *registers);
+
+/* late_wait_mend - the same in a thread that is let go and makes no call, where the stop would be seen; else nothing. */
+void late_wait_mend(const struct late_process *process, pid_t thread,
+                    const struct user_regs_struct *registers);
+
+/* ---- a thread of a running program made to call a function, as a signal handler is called.
+ *
+ *   frame   what the kernel lays on the stack for a handler: below it the function's return address, which is libc's own
+ *           return from signals. All registers, those of SSE and AVX among them, and the mask of signals stand in it
+ *   call    the frame is written while the thread is stopped, then its registers are set at once. From there on it needs nobody:
+ *           the function runs, returns, and the thread goes on where it was, also when we are killed
+ *
+ * A system call that the stop has interrupted begins anew behind the function, as behind a handler with SA_RESTART. Signals are
+ * blocked in the thread while the function runs. One that was stopped goes on, on every way out; the kernel sees to that where we
+ * are killed. x86-64. */
+
+/* ---- one thread: stopped, looked at, let go (ptrace(2)) ----------------------------------------- */
+
+#define LATE_THREADS_MOST 8192u
+#define LATE_STOP_MOST_NS UINT64_C(1000000000)
+
+struct late_thread {
+    pid_t id;
+    bool seized, stopped;
+    bool known;        /* its registers */
+    uint64_t since_ns; /* it stands still since then at the earliest: before, it may have been queued */
+    struct user_regs_struct registers;
+};
+
+enum late_stop {
+    LATE_STOP_DONE,
+    LATE_STOP_GONE,      /* it has ended, or another tracer has it */
+    LATE_STOP_BY_SIGNAL, /* of the whole process, by SIGSTOP and its like */
+    LATE_STOP_LATE,      /* not within a second: some system calls cannot be interrupted */
+};
+
+/* late_threads_list - the ids of a process's threads, at most so many. Returns how many; `most`: there may be more. */
+size_t late_threads_list(const struct late_process *process, pid_t *ret_ids, size_t most);
+
+/* late_thread_seize - take a thread, and ask it to stop. false: errno says why not. */
+bool late_thread_seize(struct late_thread *thread);
+
+/* late_thread_look - whether it stands still by now; LATE_STOP_LATE: not yet. Otherwise as late_thread_wait. */
+enum late_stop late_thread_look(struct late_thread *thread);
+
+/* late_thread_wait - until it stands still because of us; a signal that comes first is given to it. Its registers are known then. */
+enum late_stop late_thread_wait(struct late_thread *thread);
+
+/* late_thread_let_go - it goes on, untraced. One that has not stopped yet would stay stopped: that is waited for, however long it
+ * takes. Nothing where it was not seized. */
+void late_thread_let_go(struct late_thread *thread);
+
+/* ---- calls ---------------------------------------------------------------------------------------- */
+
+#define LATE_TEXT_MOST 1024u
+
+struct late_call {
+    uint64_t function;
+    const char *text; /* its first argument, below LATE_TEXT_MOST bytes */
+    uint64_t number;  /* its second one */
+};
+
+struct late_cost {
+    uint64_t stopped_ns; /* while a tracer held threads */
+    unsigned looks;      /* at how many threads */
+};
+
+/* late_call_restorer - libc's return from signals; 0: it was not found. */
+uint64_t late_call_restorer(const struct late_process *process);
+
+/* late_call_safely - find a thread in a safe place (above), one after the other, within a time, and let it make the call.
+ * Returns  whether a thread is making it; else ret_problem says why none does, the caller's. */
+bool late_call_safely(struct late_process *process, const struct late_call *call, uint64_t within_ns,
+                      struct late_cost *ret_cost, char **ret_problem);
+
+/* late_call_alone - stop all threads; where none is in our library let one make the call, wherever it is, while the others stay
+ * stopped. For functions that make system calls only.
+ * is_done      whether what the function is for is done, told of `data`: asked before, too.
+ * within_ns    for so long it is tried.
+ * ret_problem  why it was not called, the caller's; NULL on success.
+ * Returns      whether the call was made to its end. */
+bool late_call_alone(struct late_process *process, const struct late_call *call, bool (*is_done)(void *data),
+                     void *data, uint64_t within_ns, struct late_cost *ret_cost, char **ret_problem);
+
+/* late_frame_begin - lay the frame on the thread's stack and set its registers, once, when the frame stands. From then on it makes
+ * the call when it is let go, whatever becomes of us.
+ * restorer  to where signals' handlers return.
+ * Returns   false where the thread was left as it was: in a restartable sequence (rseq(2)), in a call that cannot be begun anew,
+ *           with registers that cannot be kept, or with a stack that cannot be written. */
+bool late_frame_begin(const struct late_process *process, const struct late_thread *thread,
+                      const struct late_call *call, uint64_t restorer);
 
 #endif

@@ -3,7 +3,6 @@
  * Laws of this file: late_record.h has them. */
 #include "record/attach/late_record.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/proc.h"
+#include "footprint/base/process.h"
 #include "footprint/base/segment_file.h"
-#include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
-#include "record/attach/late_call.h"
 #include "record/attach/late_process.h"
-#include "record/control.h"
-#include "record/target.h"
+#include "record/recorder.h"
 #include "shim/shared/late_report.h"
 #include "shim/shared/segment.h"
 
@@ -184,14 +181,11 @@ static bool is_orphan(int segment)
 {
     uint32_t collector = 0;
     const off_t at = offsetof(struct seg_header, fixed) + offsetof(struct seg_fixed, collector_pid);
-    char *status = pread(segment, &collector, sizeof collector, at) == (ssize_t)sizeof collector
-                       ? late_proc_read((pid_t)collector, "status", NULL)
-                       : NULL;
-    const char *parent = status != NULL ? strstr(status, "\nPPid:") : NULL;
+    struct fp_proc_stat stat;
     char name[LATE_NAME_BYTES] = "";
-    if (parent != NULL)
-        late_process_name((pid_t)strtol(parent + strlen("\nPPid:"), NULL, 10), name);
-    free(status);
+    if (pread(segment, &collector, sizeof collector, at) == (ssize_t)sizeof collector &&
+        fp_proc_stat((pid_t)collector, &stat))
+        late_process_name((pid_t)stat.parent, name);
     return strncmp(name, "mallab", 6) != 0;
 }
 
@@ -420,9 +414,8 @@ static bool leave_children(const struct late *late, const char *segment, bool te
 {
     DIR *processes = opendir("/proc");
     bool any = false;
-    for (struct dirent *entry; processes != NULL && (entry = readdir(processes)) != NULL;) {
-        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        char *maps = pid > 0 && pid != late->process.pid ? late_proc_read(pid, "maps", NULL) : NULL;
+    for (pid_t pid; (pid = fp_proc_next(processes)) != 0;) {
+        char *maps = pid != late->process.pid ? late_proc_read(pid, "maps", NULL) : NULL;
         if (maps != NULL && strstr(maps, late->library) != NULL)
             any = leave_child(late, pid, segment, strstr(maps, segment) != NULL, tell) || any;
         free(maps);

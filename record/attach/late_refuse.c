@@ -11,11 +11,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "footprint/base/sanitizer.h"
+#include "footprint/base/proc.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "record/attach/late_record.h"
-#include "shim/shared/raw.h"
+#include "shim/shared/sanitizer.h"
 
 #define HEAD_BYTES  4096u
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
@@ -24,7 +24,7 @@
 static long field(const char *status, const char *word)
 {
     uint64_t number;
-    return raw_number(status, word, 10, &number) ? (long)number : -1;
+    return fp_proc_number(status, word, 10, &number) ? (long)number : -1;
 }
 
 bool late_status_id(const char *status, const char *word, unsigned *ret_id)

@@ -1,7 +1,7 @@
 /* late_stack.c - a stack walked by the rules of the modules' own tables (shim/sites/cfi.h), from outside.
  *
  * Laws of this file: nothing is guessed. A frame that no rule leads out of makes the place unknown. */
-#include "record/attach/late_stack.h"
+#include "record/attach/late_process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,8 +131,8 @@ static unsigned starting_frames(const struct stack *stack)
     return libc > 2 || libc < (is_main ? 1u : 2u) ? 0 : stack->count - at;
 }
 
-static enum late_place judge(const struct late_process *process, const struct stack *stack,
-                             const struct user_regs_struct *registers)
+static enum late_spot judge(const struct late_process *process, const struct stack *stack,
+                            const struct user_regs_struct *registers)
 {
     unsigned waiting = 0, at = 0;
     for (unsigned i = 0; i < stack->count; i++) {
@@ -165,14 +165,14 @@ static bool has_room(const struct late_process *process, uint64_t sp)
     return sp - mapping->first >= (grows ? GROWS_LEAST : STACK_LEAST);
 }
 
-enum late_place late_stack_place(struct late_process *process, const struct user_regs_struct *registers)
+enum late_spot late_stack_place(struct late_process *process, const struct user_regs_struct *registers)
 {
     struct walk walk;
     if (!begin(process, registers, &walk))
         return LATE_PLACE_UNKNOWN;
     const struct stack stack = take(&walk);
     free(walk.bytes);
-    const enum late_place place = judge(process, &stack, registers);
+    const enum late_spot place = judge(process, &stack, registers);
     return place == LATE_PLACE_SAFE && !has_room(process, registers->rsp) ? LATE_PLACE_NARROW : place;
 }
 
@@ -211,7 +211,7 @@ bool late_stack_is_clean(struct late_process *process, const struct user_regs_st
 
 #endif
 
-const char *late_place_words(enum late_place place)
+const char *late_place_words(enum late_spot place)
 {
     switch (place) {
     case LATE_PLACE_LIBC:

@@ -18,14 +18,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
 #include "footprint/base/process.h"
-#include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
-#include "record/target.h"
+#include "record/recorder.h"
 
 #define PLACES_MOST   1000u
 #define BEGIN_MOST_NS UINT64_C(60000000000) /* beyond the time in which a safe place is looked for */

@@ -1,7 +1,7 @@
 /* late_wait.c - numbers of system calls, and what the kernel leaves in the registers of one that was interrupted.
  *
- * Laws of this file: late_stack.h has them. */
-#include "record/attach/late_stack.h"
+ * Laws of this file: late_process.h has them. */
+#include "record/attach/late_process.h"
 
 #if defined(__x86_64__)
 
@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "footprint/base/proc.h"
 #include "footprint/base/support.h"
-#include "shim/shared/raw.h"
 
 /* The call that a thread is in. One that was interrupted before goes on as restart_syscall(2), which a return from a signal ends with
  * EINTR: its own number stands in the code before it, as libc has it. -1: none, or it is not known. */
@@ -132,7 +132,7 @@ bool late_wait_is_lost(const struct late_process *process, const struct user_reg
 static uint64_t mask_in_status(const char *text, const char *word)
 {
     uint64_t mask;
-    (void)raw_number(text, word, 16, &mask); /* else it is 0 */
+    (void)fp_proc_number(text, word, 16, &mask); /* else it is 0 */
     return mask;
 }
 

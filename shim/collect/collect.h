@@ -1,4 +1,4 @@
-/* collect.h - the types that the files of mallab-collect share; each file's functions are in its own header.
+/* collect.h - the types that the files of mallab-collect share; what they do is in collect_steps.h.
  *
  * The collector is one thread in one loop: notice processes, take full chunks, decode and write them, free them,
  * notice ends. It prints nothing; it answers once on the ready descriptor and then only through its files.
@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/arrays.h"
+#include "footprint/base/process.h"
 #include "footprint/base/segment_file.h"
 #include "footprint/fp/columns.h"
 #include "footprint/fp/footprint.h"
@@ -47,7 +49,7 @@ struct collect_options {
     uint64_t window_ns;   /* a new window so often; 0: one for all */
     uint64_t keep;        /* windows kept, the present one among them; 0: all */
     const char *only;     /* as --only says, for recording.json; the shim has it from its environment */
-    const char *label;    /* of the host (footprint/base/label.h); NULL: none */
+    const char *label;    /* of the host (footprint/base/words.h); NULL: none */
 };
 
 extern const char COLLECT_USAGE[];
@@ -171,7 +173,6 @@ struct collect_clock {
 void clock_start(struct collect_clock *clock, bool no_tsc);
 void clock_anchor(struct collect_clock *clock);
 uint64_t clock_ns(const struct collect_clock *clock, uint64_t raw);
-uint64_t clock_monotonic_ns(void);
 
 /* clock_share - note the newest anchor in the segment, for whoever recovers it when we are killed.
  * clock_resume - the clock of a collector that was killed, up to the last anchor that it shared. */
@@ -202,14 +203,16 @@ struct collect_stream {
     uint32_t missing_scans;        /* for so many scans */
     uint64_t epoch;                /* of the records being read */
     uint64_t time_ns;              /* newest stamp: times never decrease within a lane */
-    struct fp_site_decoder *sites; /* collect_image.h; NULL: none yet */
+    struct fp_site_decoder *sites; /* collect_steps.h; NULL: none yet */
 };
 
-/* A table by number: the lanes, or the streams, of an image that sent something (collect_lists.c). */
+/* The lanes, or the streams, of an image that sent something, in the order in which they were first seen; each begins with its
+ * number, by which the index has it (collect_lists.c). */
 struct collect_numbered {
     void **items;
-    uint32_t *places;
-    uint32_t count, place_count;
+    size_t capacity;
+    struct fp_index index;
+    uint32_t count;
 };
 
 enum image_end {
@@ -261,10 +264,10 @@ struct collect_image {
     bool counts_spoiled;              /* there stood one that cannot be */
     uint64_t told[FP_LOSS_COUNT];     /* of all losses, those that stand in a trailer */
     uint64_t stalls, stall_ns;
-    struct fp_usage *usage;      /* collect_image.h; NULL: there was no memory for it */
+    struct fp_usage *usage;      /* collect_steps.h; NULL: there was no memory for it */
     struct collect_looks *looks; /* while it runs */
-    bool has_malloc, front_told; /* collect_tell.h */
-    struct collect_sites *sites; /* collect_image.h; NULL: none told */
+    bool has_malloc, front_told; /* collect_complete.c */
+    struct collect_sites *sites; /* collect_steps.h; NULL: none told */
 };
 
 /* A stretch of time in which nothing was recorded, as asked. ns since recording began. */
@@ -272,7 +275,7 @@ struct collect_pause {
     uint64_t from_ns, to_ns; /* to_ns 0: it lasts */
 };
 
-/* Somebody outside asks for these: collect_tell.h has the signals. */
+/* Somebody outside asks for these: collect_steps.h has the signals. */
 enum collect_request {
     COLLECT_PAUSE,
     COLLECT_RESUME,
@@ -293,7 +296,7 @@ enum collect_stop {
 };
 
 #define COLLECT_UNRECORDED_MAX 32
-#define COLLECT_LINE           512 /* bytes of a line to whoever started us; record/tree_watch.h */
+#define COLLECT_LINE           512 /* bytes of a line to whoever started us; record/tree_watch.c */
 
 /* A program of the tree that is not recorded. */
 struct collect_unrecorded {
@@ -373,6 +376,10 @@ static inline struct collect_image *collect_next_image(const struct collector *c
     return image;
 }
 
+#define FOR_EACH_IMAGE(image, collector)                                                                     \
+    for (uint32_t image##_slot = 0; image##_slot != UINT32_MAX; image##_slot = UINT32_MAX)                   \
+        for (struct collect_image * image; (image = collect_next_image(collector, &image##_slot)) != NULL;)
+
 /* collect_slot, collect_note - what an image's process tells in its slot, and what we tell there. */
 static inline struct seg_slot *collect_slot(const struct collect_image *image)
 {
@@ -400,7 +407,7 @@ static inline uint64_t collect_elapsed_ns(const struct collector *collector)
 {
     const struct seg_header *segment = collector->segments[0].view.header;
     const uint64_t now = collector->options.recover && segment != NULL ? get_relaxed(&segment->heartbeat_ns)
-                                                                       : clock_monotonic_ns();
+                                                                       : fp_now_ns();
     return now > collector->clock.first_ns ? now - collector->clock.first_ns : 0;
 }
 
@@ -408,7 +415,7 @@ static inline uint64_t collect_elapsed_ns(const struct collector *collector)
  * those rounds that may be long. A recovered segment's programs are told nothing: nobody works for them. */
 static inline void collect_beat(struct collector *collector)
 {
-    const uint64_t now = clock_monotonic_ns();
+    const uint64_t now = fp_now_ns();
     for (uint32_t i = 0; i < collector->segment_count && !collector->options.recover; i++)
         put_relaxed(&collector->segments[i].view.header->heartbeat_ns, now);
 }

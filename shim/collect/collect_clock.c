@@ -10,18 +10,6 @@
 
 #define CALIBRATION_NS 2000000u /* long enough for 1e-4; anchors of the recording itself refine it */
 
-static uint64_t timespec_ns(clockid_t id)
-{
-    struct timespec now;
-    (void)clock_gettime(id, &now); /* cannot fail for the ids used here */
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t clock_monotonic_ns(void)
-{
-    return timespec_ns(CLOCK_MONOTONIC);
-}
-
 /* The TSC serves only where it runs at one rate and in all sleep states. */
 static enum seg_clock choose_clock(void)
 {
@@ -50,7 +38,7 @@ static uint64_t read_raw(enum seg_clock kind)
     if (kind == SEG_CLOCK_TSC)
         return __rdtsc();
 #endif
-    return clock_monotonic_ns();
+    return fp_now_ns();
 }
 
 /* Both clocks at one moment: of a few tries the one with the least time between its two readings. */
@@ -59,7 +47,7 @@ static void read_both(enum seg_clock kind, uint64_t *ret_ticks, uint64_t *ret_ns
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < 3; i++) {
         const uint64_t before = read_raw(kind);
-        const uint64_t ns = clock_monotonic_ns();
+        const uint64_t ns = fp_now_ns();
         const uint64_t after = read_raw(kind);
         if (after - before >= best)
             continue;
@@ -79,15 +67,17 @@ static void lay_line(struct collect_clock *clock)
 
 void clock_start(struct collect_clock *clock, bool no_tsc)
 {
+    struct timespec wall;
     clock->kind = no_tsc ? SEG_CLOCK_MONOTONIC : choose_clock();
     clock->ns_per_tick = 1;
     read_both(clock->kind, &clock->first_ticks, &clock->first_ns);
-    clock->start_unix_ns = timespec_ns(CLOCK_REALTIME);
+    (void)clock_gettime(CLOCK_REALTIME, &wall); /* cannot fail for this clock */
+    clock->start_unix_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
     clock->last_ticks = clock->first_ticks;
     clock->last_ns = clock->first_ns;
     if (clock->kind != SEG_CLOCK_TSC)
         return;
-    while (clock_monotonic_ns() - clock->first_ns < CALIBRATION_NS) {
+    while (fp_now_ns() - clock->first_ns < CALIBRATION_NS) {
         const struct timespec rest = {0, CALIBRATION_NS / 4};
         (void)nanosleep(&rest, NULL); /* woken early: the loop goes on */
     }

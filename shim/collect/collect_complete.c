@@ -1,11 +1,10 @@
 /* collect_complete.c - losses counted, and the recording judged by them. */
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "footprint/base/label.h"
-#include "shim/collect/collect_tell.h"
+#include "footprint/base/words.h"
+#include "shim/collect/collect_steps.h"
 
 #define CALLS_PER_NS 64u /* lost, of all threads together: more than any machine makes */
 
@@ -35,26 +34,7 @@ void complete_take_counts(struct collector *collector, struct collect_image *ima
     }
 }
 
-struct causes {
-    char *text;
-    size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct causes *causes, const char *format, ...)
-{
-    va_list arguments;
-    if (causes->used > 0 && causes->used + 2 < causes->size) {
-        memcpy(causes->text + causes->used, "; ", 3);
-        causes->used += 2;
-    }
-    va_start(arguments, format);
-    int length = vsnprintf(causes->text + causes->used, causes->size - causes->used, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        causes->used += (size_t)length; /* one that does not fit is cut, and the last */
-    if (causes->used >= causes->size)
-        causes->used = causes->size - 1;
-}
+#define ADD(why, ...) fp_text_more(why, COLLECT_WHY_BYTES, "; ", __VA_ARGS__)
 
 static const char *plural(uint64_t count)
 {
@@ -78,7 +58,7 @@ uint64_t complete_lost(const struct collect_image *image, unsigned cause)
 
 /* ---- the causes, those first by which most is missing ------------------------------------------------ */
 
-static void judge_programs(const struct collector *collector, struct causes *causes)
+static void judge_programs(const struct collector *collector, char *why)
 {
     const struct collect_notes *notes = &collector->notes;
     const struct collect_unrecorded *first = &notes->named[0];
@@ -91,24 +71,19 @@ static void judge_programs(const struct collector *collector, struct causes *cau
         (void)snprintf(more, sizeof more, "; and %llu more program%s", (unsigned long long)others,
                        plural(others)); /* fits */
     if (notes->named_count > 0)
-        add(causes, "not recorded: '%s'%s %s%s", first->name, process, first->why, more);
+        ADD(why, "not recorded: '%s'%s %s%s", first->name, process, first->why, more);
     if (unattached > 0)
-        add(causes, "%llu process%s %s", (unsigned long long)unattached, unattached == 1 ? " was" : "es were",
+        ADD(why, "%llu process%s %s", (unsigned long long)unattached, unattached == 1 ? " was" : "es were",
             collector->options.recover
                 ? "not recorded after the collector was killed, or more than can be at one time"
                 : "more than can be recorded at one time");
 }
 
-static void judge_losses(const struct collector *collector, struct causes *causes)
+static void judge_losses(const uint64_t *lost, char *why)
 {
-    uint64_t lost[FP_LOSS_COUNT] = {0};
-    for (size_t i = 0; i < collector->image_count; i++)
-        for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-            lost[cause] += complete_lost(collector->images[i], cause);
-    lost[FP_LOSS_SPOILED] += collector->spoiled;
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
         if (lost[cause] != 0)
-            add(causes, "%llu call%s lost (%s)", (unsigned long long)lost[cause],
+            ADD(why, "%llu call%s lost (%s)", (unsigned long long)lost[cause],
                 lost[cause] == 1 ? " was" : "s were", fp_loss_name(cause));
 }
 
@@ -121,7 +96,7 @@ static bool has_removed(const struct collect_image *image)
 }
 
 /* Images that lost calls, or whose windows are removed, are not named here again. */
-static void judge_images(const struct collector *collector, struct causes *causes)
+static void judge_images(const struct collector *collector, char *why)
 {
     const struct collect_image *running = NULL, *unfinished = NULL;
     uint64_t ran_on = 0, without_end = 0;
@@ -136,42 +111,42 @@ static void judge_images(const struct collector *collector, struct causes *cause
         }
     }
     if (running != NULL)
-        add(causes, "%llu process%s ran on when recording ended, process %u (%s) the first",
+        ADD(why, "%llu process%s ran on when recording ended, process %u (%s) the first",
             (unsigned long long)ran_on, ran_on == 1 ? "" : "es", running->pid, running->program);
     if (unfinished != NULL)
-        add(causes, "%llu footprint%s not finished, that of process %u (%s) the first",
+        ADD(why, "%llu footprint%s not finished, that of process %u (%s) the first",
             (unsigned long long)without_end, without_end == 1 ? " is" : "s are", unfinished->pid,
             unfinished->program);
 }
 
-static void judge_choices(const struct collector *collector, struct causes *causes)
+static void judge_choices(const struct collector *collector, char *why)
 {
     if (collector->removed_windows > 0)
-        add(causes, "%llu window%s removed, as asked", (unsigned long long)collector->removed_windows,
+        ADD(why, "%llu window%s removed, as asked", (unsigned long long)collector->removed_windows,
             collector->removed_windows == 1 ? " is" : "s are");
     if (collector->options.attached)
-        add(causes, FP_BEGAN_LATE);
+        ADD(why, FP_BEGAN_LATE);
     if (collector->pause_count > 0)
-        add(causes, "recording was paused meanwhile, as asked");
+        ADD(why, "recording was paused meanwhile, as asked");
     if ((collector->stopped_by == STOP_DURATION || collector->stopped_by == STOP_ASKED) &&
         collector->control_open)
-        add(causes, "recording ended before the command, as asked");
+        ADD(why, "recording ended before the command, as asked");
     if (collector->stopped_by == STOP_ALONE)
-        add(causes, "'mallab record --pid' was killed");
+        ADD(why, "'mallab record --pid' was killed");
 }
 
-bool complete_judge(const struct collector *collector, bool final, char *ret_why, size_t size)
+bool complete_judge(const struct collector *collector, const uint64_t *lost, bool final,
+                    char ret_why[COLLECT_WHY_BYTES])
 {
-    struct causes causes = {.text = ret_why, .size = size};
     ret_why[0] = '\0';
-    judge_programs(collector, &causes);
-    judge_losses(collector, &causes);
+    judge_programs(collector, ret_why);
+    judge_losses(lost, ret_why);
     if (final)
-        judge_images(collector, &causes);
-    judge_choices(collector, &causes);
+        judge_images(collector, ret_why);
+    judge_choices(collector, ret_why);
     if (!final)
-        add(&causes, "the recording goes on");
-    return causes.used == 0;
+        ADD(ret_why, "the recording goes on");
+    return ret_why[0] == '\0';
 }
 
 /* ---- processes of which no call comes, and why -------------------------------------------------------- */
@@ -199,7 +174,7 @@ void front_check(struct collector *collector, struct collect_image *image)
     const struct seg_allocator *allocator = &collect_slot(image)->allocator;
     char why[200];
     if (image->front_told || image->has_malloc || get_acquire(&allocator->how) == FP_RUNS_ON_UNKNOWN ||
-        !allocator->in_front || (!image->ended && clock_monotonic_ns() - image->found_ns < RUN_NS))
+        !allocator->in_front || (!image->ended && fp_now_ns() - image->found_ns < RUN_NS))
         return;
     image->front_told = true;
     explain(allocator, why, sizeof why);
@@ -208,7 +183,6 @@ void front_check(struct collector *collector, struct collect_image *image)
 
 void front_look(struct collector *collector)
 {
-    struct collect_image *image;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         front_check(collector, image);
 }

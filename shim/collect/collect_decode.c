@@ -1,7 +1,5 @@
 /* collect_decode.c - records to columns. */
-#include "shim/collect/collect_image.h"
-
-#include "footprint/fp/columns.h"
+#include "shim/collect/collect_steps.h"
 
 #define THREAD_WORDS 2u
 

@@ -1,7 +1,6 @@
 /* collect_drain.c - blocks written from the queues, and more memory asked for in time. */
 
-#include "shim/collect/collect_image.h"
-#include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_steps.h"
 #include "shim/shared/raw.h"
 
 #define GROW_LEAST     64u
@@ -134,7 +133,7 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
     queue_drop(collector, stream, done);
     for (uint32_t i = 0; i < done; i++)
         take_free(segment, indexes[i]);
-    stream->waiting_ns = clock_monotonic_ns();
+    stream->waiting_ns = fp_now_ns();
     collect_beat(collector);
     stream->image->lost[FP_LOSS_SPOILED] += damaged;
     return done;
@@ -178,7 +177,7 @@ static void grow_pool(struct collect_segment *segment)
  * chunk for STARVED_NS, those that wait for one need not go on waiting. */
 static void look_for_starvation(struct collector *collector, struct collect_segment *segment)
 {
-    const uint64_t now = clock_monotonic_ns();
+    const uint64_t now = fp_now_ns();
     const bool none = segment->free_chunks == 0 && segment->coming_chunks == 0;
     if (!none)
         segment->starved_ns = 0;
@@ -203,8 +202,7 @@ static bool is_missing_for_long(struct collect_stream *stream)
  * would stop every program, what is there is written; what is missing counts as one call, as nobody knows how many it was. */
 static void skip_missing(struct collector *collector, struct collect_segment *segment)
 {
-    struct collect_image *image;
-    const uint64_t now = clock_monotonic_ns();
+    const uint64_t now = fp_now_ns();
     if (segment->free_chunks > 0 || segment->taken_chunks == 0 || queue_longest(segment, 1) != NULL) {
         segment->stuck_ns = 0;
         return;
@@ -213,7 +211,7 @@ static void skip_missing(struct collector *collector, struct collect_segment *se
         segment->stuck_ns = now;
     if (now - segment->stuck_ns < STUCK_NS)
         return;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         for (uint32_t i = 0; image->segment == segment && i < image->streams.count; i++) {
             struct collect_stream *stream = image->streams.items[i];
             if (stream->queue_length > 0 && is_missing_for_long(stream)) {
@@ -253,7 +251,7 @@ uint32_t drain_blocks(struct collector *collector)
 
 void drain_waiting(struct collector *collector)
 {
-    const uint64_t now = clock_monotonic_ns();
+    const uint64_t now = fp_now_ns();
     for (uint32_t i = 0; i < COLLECT_CHUNKS_MOST * collector->segment_count; i++) {
         struct collect_stream *next;
         struct collect_segment *segment = &collector->segments[i / COLLECT_CHUNKS_MOST];

@@ -1,5 +1,5 @@
 /* collect_footprint.c - footprints named, described, begun, written and ended. */
-#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_steps.h"
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -9,11 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "footprint/base/label.h"
-#include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
-#include "shim/collect/collect_tell.h"
 
 #define NAMES_PER_PID      1000u
 #define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
@@ -122,8 +119,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
 static uint64_t bytes_so_far(const struct collector *collector)
 {
     uint64_t bytes = collector->bytes_finished;
-    const struct collect_image *image;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         bytes += image->bytes;
     return bytes;
 }

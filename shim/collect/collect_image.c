@@ -1,14 +1,10 @@
 /* collect_image.c - process images found, adopted, watched and finished. */
-#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_steps.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "footprint/base/process.h"
-#include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_tell.h"
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
 #define MADE_UP_NS       UINT64_C(2000000000) /* a process may seem to be none for so long */
@@ -81,8 +77,7 @@ static struct collect_image *later_of(struct collect_image *image, struct collec
  * be found first, when both came while we looked. */
 static void end_former_image(struct collector *collector, struct collect_image *fresh)
 {
-    struct collect_image *image;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
+    FOR_EACH_IMAGE (image, collector) {
         if (image == fresh || image->pid != fresh->pid)
             continue;
         const struct collect_image *later = later_of(image, fresh);
@@ -110,7 +105,7 @@ static void adopt(struct collector *collector, struct collect_segment *segment, 
     reserve_for_images(collector);
     image->segment = segment;
     image->slot = slot_index;
-    image->found_ns = clock_monotonic_ns();
+    image->found_ns = fp_now_ns();
     image->foreign = foreign;
     image->inner_pid = slot->inner_pid;
     image->pid = pid != 0 ? pid : slot->inner_pid; /* ended already: the only id that there is */
@@ -143,7 +138,7 @@ static void adopt(struct collector *collector, struct collect_segment *segment, 
 static bool claimer_lives(struct collect_segment *segment, uint32_t slot, uint64_t word)
 {
     const uint32_t pid = (uint32_t)(word >> 32);
-    const uint64_t now = clock_monotonic_ns();
+    const uint64_t now = fp_now_ns();
     if (pid != 0 && !process_exists(pid))
         return false;
     if (segment->claimed_ns[slot] == 0 || segment->claims[slot] != word) {
@@ -237,14 +232,13 @@ void image_discover_all(struct collector *collector)
 /* One whose leading thread has ended shows no mappings any more. */
 static bool is_made_up(const struct collect_image *image)
 {
-    return !image->confirmed && image->segment->can_look &&
-           clock_monotonic_ns() - image->found_ns >= MADE_UP_NS && !process_is_zombie(image->pid);
+    return !image->confirmed && image->segment->can_look && fp_now_ns() - image->found_ns >= MADE_UP_NS &&
+           !process_is_zombie(image->pid);
 }
 
 bool image_some_remain(const struct collector *collector)
 {
-    const struct collect_image *image;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         if (!is_made_up(image))
             return true;
     return false;
@@ -281,7 +275,7 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     image->segment->running--;
     if (end == IMAGE_EXEC) {
         collector->execed_pid = image->pid;
-        collector->execed_ns = clock_monotonic_ns();
+        collector->execed_ns = fp_now_ns();
     }
     note->file[0] = '\0'; /* the next one's in this slot is not known yet */
     put_relaxed(&note->events, 0);
@@ -355,8 +349,7 @@ void image_check_ends(struct collector *collector, bool thorough)
 
 struct collect_image *image_of_process(const struct collector *collector, uint32_t pid, uint64_t serial)
 {
-    struct collect_image *image;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         if (image->pid == pid && (serial == SEG_NOBODY || image->serial == serial))
             return image;
     return NULL;
@@ -402,9 +395,8 @@ uint32_t image_move(struct collector *collector, struct collect_image *image, st
 
 bool image_bump_epochs(struct collector *collector)
 {
-    const struct collect_image *image;
     bool any = false;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
+    FOR_EACH_IMAGE (image, collector) {
         add_acq_rel(&collect_slot(image)->epoch, 1);
         any = any || get_relaxed(&collect_slot(image)->lane_count) > 1;
     }

@@ -10,16 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "footprint/base/label.h"
-#include "footprint/base/process.h"
 #include "footprint/base/words.h"
-#include "shim/collect/collect_image.h"
-#include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_steps.h"
 
 #define TEMPORARY  "recording.json.new"
 #define OVER_BYTES 4096
-#define WHY_BYTES  1024
 
 static json_t *number(uint64_t value)
 {
@@ -29,7 +24,7 @@ static json_t *number(uint64_t value)
 /* A name that is not UTF-8 is told as far as JSON can. */
 static json_t *text(const char *value)
 {
-    char copy[WHY_BYTES];
+    char copy[COLLECT_WHY_BYTES];
     json_t *string = json_string(value);
     if (string != NULL)
         return string;
@@ -119,15 +114,13 @@ static json_t *process(struct collector *collector, struct collect_image *image)
 static json_t *collector_object(const struct collector *collector)
 {
     json_t *object = json_object();
-    char boot[64];
+    char boot[FP_BOOT_BYTES];
     struct stat directory;
-    struct look_times own = {0};
-    (void)look_at_times((uint32_t)getpid(), &own);                         /* stays zero */
-    (void)proc_read("/proc/sys/kernel/random/boot_id", boot, sizeof boot); /* stays empty */
-    boot[strcspn(boot, "\n")] = '\0';
+    struct fp_proc_stat own = {0};
+    (void)fp_proc_stat(getpid(), &own); /* stays zero */
     json_object_set_new(object, "pid", number((uint64_t)getpid()));
     json_object_set_new(object, "start_ticks", number(own.start_ticks));
-    json_object_set_new(object, "boot_id", text(boot));
+    json_object_set_new(object, "boot_id", text(fp_proc_boot(boot)));
     json_object_set_new(object, "pid_namespace", number(collector->segments[0].view.fixed.pid_namespace));
     if (fstat(collector->directory_fd, &directory) == 0)
         json_object_set_new(object, "directory_inode", number(directory.st_ino));
@@ -142,7 +135,7 @@ static void put_cost(json_t *object, const struct collector *collector)
     unsigned long long pages = 0, shared = 0;
     char text[128];
     struct rusage usage;
-    if (!proc_read("/proc/self/statm", text, sizeof text) ||
+    if (!fp_file_begin("/proc/self/statm", text, sizeof text) ||
         sscanf(text, "%*u %llu %llu", &pages, &shared) != 2)
         pages = shared = 0;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
@@ -168,11 +161,10 @@ static void put_choices(json_t *object, const struct collector *collector)
     const uint64_t others = get_relaxed(&shared->others);
     json_t *pauses = json_array(), *names = json_array();
     for (size_t i = 0; i < collector->pause_count; i++) {
-        json_t *pause = json_object();
-        const uint64_t to_ns = collector->pauses[i].to_ns;
-        json_object_set_new(pause, "from_ns", number(collector->pauses[i].from_ns));
-        json_object_set_new(pause, "to_ns", number(to_ns != 0 ? to_ns : collect_elapsed_ns(collector)));
-        json_array_append_new(pauses, pause);
+        const struct collect_pause *pause = &collector->pauses[i];
+        const uint64_t to_ns = pause->to_ns != 0 ? pause->to_ns : collect_elapsed_ns(collector);
+        json_array_append_new(
+            pauses, json_pack("{s:o, s:o}", "from_ns", number(pause->from_ns), "to_ns", number(to_ns)));
     }
     if (collector->options.attached)
         json_object_set_new(object, "attached", json_true());
@@ -208,11 +200,9 @@ static void put_unrecorded(json_t *object, const struct collector *collector)
     const struct collect_notes *notes = &collector->notes;
     json_t *list = json_array();
     for (size_t i = 0; i < notes->named_count; i++) {
-        json_t *item = json_object();
-        json_object_set_new(item, "name", text(notes->named[i].name));
-        json_object_set_new(item, "pid", number(notes->named[i].pid));
-        json_object_set_new(item, "why", text(notes->named[i].why));
-        json_array_append_new(list, item);
+        const struct collect_unrecorded *named = &notes->named[i];
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name", text(named->name), "pid",
+                                              number(named->pid), "why", text(named->why)));
     }
     if (notes->named_count > 0)
         json_object_set(object, "not_recorded", list);
@@ -221,16 +211,22 @@ static void put_unrecorded(json_t *object, const struct collector *collector)
     json_decref(list);
 }
 
+/* Whoever asked for something knows by these that it was heeded, whatever others have asked for
+ * since. */
+static json_t *answers(const uint64_t *answered)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "pause", number(answered[COLLECT_PAUSE]), "resume",
+                     number(answered[COLLECT_RESUME]), "window", number(answered[COLLECT_WINDOW]), "status",
+                     number(answered[COLLECT_STATUS]));
+}
+
 /* Tell why a program runs on unrecorded. */
 static void put_stop(json_t *object, const struct collector *collector)
 {
     const char *name = stop_name(collector->stopped_by);
-    if (name == NULL)
-        return;
-    json_t *stop = json_object();
-    json_object_set_new(stop, "by", json_string(name));
-    json_object_set_new(stop, "after_ns", number(collector->stopped_ns));
-    json_object_set_new(object, "stopped", stop);
+    if (name != NULL)
+        json_object_set_new(object, "stopped",
+                            json_pack("{s:s, s:o}", "by", name, "after_ns", number(collector->stopped_ns)));
 }
 
 /* The state of a recording that goes on, for whoever asked for something: by the answers he knows that it was heeded, whatever others
@@ -238,20 +234,14 @@ static void put_stop(json_t *object, const struct collector *collector)
 static void put_state(json_t *object, const struct collector *collector)
 {
     const struct collect_segment *segment = &collector->segments[0];
-    const uint64_t chunks = seg_held(&segment->view), free_most = chunks - chunks / SEG_KEPT_EACH;
-    json_t *ring = json_object(), *answers = json_object();
+    const uint64_t chunks = seg_held(&segment->view), free_most = chunks - chunks / SEG_KEPT_EACH,
+                   used = free_most > segment->free_chunks ? free_most - segment->free_chunks : 0;
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
-    json_object_set_new(answers, "pause", number(collector->answered[COLLECT_PAUSE]));
-    json_object_set_new(answers, "resume", number(collector->answered[COLLECT_RESUME]));
-    json_object_set_new(answers, "window", number(collector->answered[COLLECT_WINDOW]));
-    json_object_set_new(answers, "status", number(collector->answered[COLLECT_STATUS]));
-    json_object_set_new(object, "answered", answers);
-    json_object_set_new(ring, "chunks", number(chunks));
-    json_object_set_new(ring, "chunks_used",
-                        number(free_most > segment->free_chunks ? free_most - segment->free_chunks : 0));
-    json_object_set_new(ring, "chunks_most", number(segment->view.fixed.chunk_count));
-    json_object_set_new(ring, "chunks_held", number(seg_held(&segment->view)));
-    json_object_set_new(object, "ring", ring);
+    json_object_set_new(object, "answered", answers(collector->answered));
+    json_object_set_new(object, "ring",
+                        json_pack("{s:o, s:o, s:o, s:o}", "chunks", number(chunks), "chunks_used",
+                                  number(used), "chunks_most", number(segment->view.fixed.chunk_count),
+                                  "chunks_held", number(chunks)));
     json_object_set_new(object, "segment_path", text(segment->path));
     json_object_set_new(object, "collector", collector_object(collector));
 }
@@ -272,7 +262,7 @@ static void add_counts(struct collector *collector, struct collect_image *image,
 static json_t *whole(struct collector *collector, bool final)
 {
     uint64_t events = 0, bytes = 0, stalls = 0, stall_ns = 0, lost[FP_LOSS_COUNT] = {0};
-    char why[WHY_BYTES];
+    char why[COLLECT_WHY_BYTES];
     json_t *object = json_object(), *processes = json_array();
 
     for (size_t i = 0; i < collector->image_count; i++) {
@@ -282,8 +272,8 @@ static json_t *whole(struct collector *collector, bool final)
         events += image->events;
         bytes += image->bytes;
     }
-    lost[FP_LOSS_SPOILED] += collector->spoiled;                       /* nobody knows whose */
-    bool complete = complete_judge(collector, final, why, sizeof why); /* behind the counts */
+    lost[FP_LOSS_SPOILED] += collector->spoiled; /* nobody knows whose */
+    bool complete = complete_judge(collector, lost, final, why);
     json_object_set_new(object, "schema", json_string("mallab-recording/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));

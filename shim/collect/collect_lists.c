@@ -1,12 +1,7 @@
-/* collect_lists.c - the lists that grow with a recording.
- *
- *   items   in the order in which they were first seen; each begins with its number
- *   places  a hash table into them: 1 + index, 0 for none. Numbers without gaps have each a place of its own */
-#include "shim/collect/collect_image.h"
+/* collect_lists.c - the lists that grow with a recording. */
+#include "shim/collect/collect_steps.h"
 
 #include <stdlib.h>
-
-#include "footprint/base/grow.h"
 
 bool list_image(struct collector *collector, struct collect_image *image)
 {
@@ -30,61 +25,27 @@ struct collect_part *list_part(struct collect_image *image)
     return &image->parts[image->part_count]; /* counted when its file stands */
 }
 
-#define PLACES_LEAST 16u
-#define ITEMS_MOST   (2 * FP_LANES_MAX)
+#define ITEMS_MOST (2 * FP_LANES_MAX)
 
 static uint32_t items_of_all;
-
-static uint32_t number_of(const struct collect_numbered *table, uint32_t index)
-{
-    return *(const uint32_t *)table->items[index];
-}
-
-/* The place of a number, or the free one where it would be. */
-static uint32_t *place_of(const struct collect_numbered *table, uint32_t number)
-{
-    const uint32_t mask = table->place_count - 1;
-    uint32_t at = number & mask;
-    while (table->places[at] != 0 && number_of(table, table->places[at] - 1) != number)
-        at = (at + 1) & mask;
-    return &table->places[at];
-}
-
-/* Room for one more in both; half of the places stay free. */
-static bool make_room(struct collect_numbered *table)
-{
-    const uint32_t wanted = table->place_count > 0 ? table->place_count * 2 : PLACES_LEAST;
-    void **items;
-    uint32_t *places;
-    if (table->count < table->place_count / 2)
-        return true;
-    items = realloc(table->items, wanted / 2 * sizeof *items);
-    if (items == NULL)
-        return false;
-    table->items = items;
-    places = calloc(wanted, sizeof *places);
-    if (places == NULL)
-        return false;
-    free(table->places);
-    table->places = places;
-    table->place_count = wanted;
-    for (uint32_t i = 0; i < table->count; i++)
-        *place_of(table, number_of(table, i)) = i + 1;
-    return true;
-}
 
 /* The one of a number, made with so many bytes where there is none. NULL: no memory, or no such number. */
 static void *find_or_make(struct collect_numbered *table, uint32_t number, size_t bytes)
 {
-    if (number >= FP_LANES_MAX || (table->count == 0 && !make_room(table)))
+    const uint64_t hash = fp_index_hash(&number, sizeof number, 0);
+    size_t step = 0;
+    for (uint32_t i; (i = fp_index_next(&table->index, hash, &step)) != FP_INDEX_END;)
+        if (*(const uint32_t *)table->items[i] == number)
+            return table->items[i];
+    uint32_t *item = number < FP_LANES_MAX && items_of_all < ITEMS_MOST &&
+                             FP_GROW(table->items, table->capacity, (size_t)table->count + 1)
+                         ? calloc(1, bytes)
+                         : NULL;
+    if (item == NULL || !fp_index_add(&table->index, hash, table->count)) {
+        free(item);
         return NULL;
-    if (*place_of(table, number) != 0)
-        return table->items[*place_of(table, number) - 1];
-    uint32_t *item = items_of_all < ITEMS_MOST && make_room(table) ? calloc(1, bytes) : NULL;
-    if (item == NULL)
-        return NULL;
+    }
     *item = number;
-    *place_of(table, number) = table->count + 1; /* a free one: no item has the number yet */
     table->items[table->count++] = item;
     items_of_all++;
     return item;
@@ -115,7 +76,7 @@ static void release(struct collect_numbered *table)
         free(table->items[i]);
     items_of_all -= table->count;
     free(table->items);
-    free(table->places);
+    fp_index_release(&table->index);
     *table = (struct collect_numbered){0};
 }
 

@@ -8,10 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "footprint/base/grow.h"
-#include "shim/collect/collect_image.h"
-#include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_steps.h"
 #include "shim/shared/raw.h"
 
 #define NAP_NS         4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
@@ -89,12 +86,11 @@ static bool take_request(struct collector *collector, enum collect_request reque
 static void cut_all(struct collector *collector)
 {
     const struct timespec heeded = {0, CUT_HEED_NS};
-    struct collect_image *image;
     FOR_EACH_SEGMENT (segment, collector)
         put_relaxed(&segment->view.header->paused, collector->paused);
     clock_anchor(&collector->clock);
     image_discover_all(collector); /* one that has come since this round began is cut like the others */
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         image_cut(collector, image);
     (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
     image_discover_all(collector);
@@ -103,7 +99,7 @@ static void cut_all(struct collector *collector)
      * fewer. */
     for (unsigned pass = 0; pass < CUT_PASSES; pass++) {
         (void)take_scan(collector);
-        for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        FOR_EACH_IMAGE (image, collector)
             drain_open(collector, image, false);
     }
 }
@@ -197,14 +193,13 @@ static void remove_old_windows(struct collector *collector)
 
 static void begin_window(struct collector *collector)
 {
-    struct collect_image *image;
     cut_all(collector);
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
+    FOR_EACH_IMAGE (image, collector) {
         image_close_part(collector, image);
         image->between = true; /* also where a full disk or a limit stopped it: there may be room now */
     }
     collector->window++;
-    collector->window_begin_ns = clock_monotonic_ns();
+    collector->window_begin_ns = fp_now_ns();
     collector->window_elapsed_ns = collect_elapsed_ns(collector);
     FOR_EACH_SEGMENT (segment, collector)
         put_relaxed(&segment->view.header->window, collector->window);
@@ -217,7 +212,7 @@ static bool heed_window(struct collector *collector)
     if (collector->window == 0)
         return asked; /* not cut into windows: whoever asks finds none */
     if (!asked && (collector->options.window_ns == 0 ||
-                   clock_monotonic_ns() - collector->window_begin_ns < collector->options.window_ns))
+                   fp_now_ns() - collector->window_begin_ns < collector->options.window_ns))
         return false;
     begin_window(collector);
     return true;
@@ -229,7 +224,7 @@ void loop_begin(struct collector *collector)
 {
     struct seg_header *segment = collector->segments[0].view.header;
     collector->window = collector->options.window_ns != 0 ? 1 : 0;
-    collector->window_begin_ns = clock_monotonic_ns();
+    collector->window_begin_ns = fp_now_ns();
     put_relaxed(&segment->window, collector->window);
     /* One that was attached to is recorded when its slots are turned: nobody asked for a pause until then. */
     collector->paused = collector->options.paused || collector->options.attached;
@@ -243,12 +238,11 @@ void loop_begin(struct collector *collector)
 
 static void write_present(struct collector *collector)
 {
-    struct collect_image *image;
     image_discover_all(collector); /* some may have come since this round began */
     /* Two scans: a lane may close one chunk behind our back, and fill the next in front of us. */
     (void)take_scan(collector);
     (void)take_scan(collector);
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         drain_open(collector, image, true);
 }
 
@@ -288,8 +282,7 @@ static void watch_control(struct collector *collector)
 static bool somebody_may_join(const struct collector *collector)
 {
     return collector->options.join && collector->execed_pid != 0 &&
-           clock_monotonic_ns() - collector->execed_ns < JOIN_NS &&
-           kill((pid_t)collector->execed_pid, 0) == 0;
+           fp_now_ns() - collector->execed_ns < JOIN_NS && kill((pid_t)collector->execed_pid, 0) == 0;
 }
 
 static bool nobody_is_left(struct collector *collector)
@@ -298,7 +291,7 @@ static bool nobody_is_left(struct collector *collector)
         return false;
     if (collector->image_count + collector->removed_processes == 0 && collector->options.control_fd < 0) {
         /* Under a plain preload our starter attaches at once, or never. */
-        if (clock_monotonic_ns() - collector->started_ns > NOBODY_CAME_NS)
+        if (fp_now_ns() - collector->started_ns > NOBODY_CAME_NS)
             return true;
         return collector->options.leader_pid != 0 && kill((pid_t)collector->options.leader_pid, 0) != 0 &&
                errno == ESRCH;
@@ -323,8 +316,7 @@ static void look_at_all_slots(struct collector *collector)
 
 static void finish_all(struct collector *collector)
 {
-    struct collect_image *image;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         image_finish(collector, image, IMAGE_RUNNING);
 }
 
@@ -461,7 +453,7 @@ void loop_run(struct collector *collector)
 {
     struct pace pace = {0};
     for (;;) {
-        const uint64_t now = clock_monotonic_ns();
+        const uint64_t now = fp_now_ns();
         const uint32_t rung = get_acquire(&collector->segments[0].view.shared->doorbell);
         const bool rings = rung != pace.doorbell;
         const uint32_t done = work(collector, now, &pace);

@@ -20,10 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "footprint/base/process.h"
-#include "shim/collect/collect_image.h"
-#include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_steps.h"
 #include "shim/shared/raw.h"
 
 #define LAST_PAUSE_NS     100000000
@@ -252,7 +249,7 @@ static uint32_t filters_of_ours(void)
 {
     char text[4096];
     uint64_t filters;
-    return raw_own_status(text, sizeof text) && raw_number(text, "\nSeccomp_filters:", 10, &filters)
+    return raw_own_status(text, sizeof text) && fp_proc_number(text, "\nSeccomp_filters:", 10, &filters)
                ? (uint32_t)filters
                : 0;
 }
@@ -305,7 +302,7 @@ static void fill_header(struct collector *collector)
     fixed->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     loop_begin(collector);
     put_relaxed(&collector->segments[0].view.shared->leader_pid, options->leader_pid);
-    put_relaxed(&segment->heartbeat_ns, clock_monotonic_ns());
+    put_relaxed(&segment->heartbeat_ns, fp_now_ns());
 }
 
 /* Takes errno. */
@@ -481,7 +478,7 @@ int main(int argc, char **argv)
     close_inherited(&collector.options);
     settle(&collector);
     collector.control_open = collector.options.control_fd >= 0;
-    collector.started_ns = clock_monotonic_ns();
+    collector.started_ns = fp_now_ns();
     code = prepare(&collector, &joined);
     if (code != EXIT_DONE || joined)
         return code;

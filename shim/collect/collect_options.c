@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/label.h"
+#include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
 
 #define MEMORY_DEFAULT (UINT64_C(128) << 20)

@@ -1,5 +1,5 @@
 /* collect_proc.c - files of /proc/PID, and pidfds, read and understood. */
-#include "shim/collect/collect_proc.h"
+#include "shim/collect/collect_steps.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,25 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/shared/raw.h"
-
-bool proc_read(const char *path, char *ret_text, size_t size)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd >= 0 ? read(fd, ret_text, size - 1) : -1;
-    if (fd >= 0)
-        (void)close(fd); /* only read */
-    ret_text[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
-
-static bool read_of(uint32_t pid, const char *name, char *ret_text, size_t size)
-{
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%u/%s", pid, name); /* fits */
-    return proc_read(path, ret_text, size);
-}
-
 /* ---- one process -------------------------------------------------------------------------------------- */
 
 bool process_exists(uint32_t pid)
@@ -44,8 +25,8 @@ bool process_exists(uint32_t pid)
 
 bool process_is_zombie(uint32_t pid)
 {
-    struct look_times times;
-    return look_at_times(pid, &times) && times.zombie;
+    struct fp_proc_stat stat;
+    return fp_proc_stat((pid_t)pid, &stat) && stat.ended;
 }
 
 bool process_has_fixed_addresses(uint32_t pid)
@@ -53,10 +34,10 @@ bool process_has_fixed_addresses(uint32_t pid)
     static char randomized[16]; /* read once: later there may be no descriptor for it */
     char text[16];
     if (randomized[0] == '\0')
-        (void)proc_read("/proc/sys/kernel/randomize_va_space", randomized, sizeof randomized);
+        (void)fp_file_begin("/proc/sys/kernel/randomize_va_space", randomized, sizeof randomized);
     if (randomized[0] == '0')
         return true;
-    return read_of(pid, "personality", text, sizeof text) &&
+    return fp_proc_read((pid_t)pid, "personality", text, sizeof text) &&
            (strtoull(text, NULL, 16) & ADDR_NO_RANDOMIZE) != 0;
 }
 
@@ -83,32 +64,22 @@ static bool is_in_namespace(uint32_t pid, uint64_t namespace)
     return stat(path, &status) == 0 && status.st_ino == namespace;
 }
 
-/* The next process in a listing of /proc; 0: there is none. */
-static uint32_t next_process(DIR *processes)
-{
-    const struct dirent *entry;
-    uint32_t pid = 0;
-    while (pid == 0 && (entry = readdir(processes)) != NULL)
-        pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-    return pid;
-}
-
 uint32_t process_find_foreign(const struct collect_segment *segment, const struct seg_slot *slot,
                               uint32_t *ret_parent)
 {
     DIR *processes = opendir("/proc");
     uint32_t pid = 0;
     char status[4096];
-    if (processes == NULL)
-        return 0;
-    while ((pid = next_process(processes)) != 0)
-        if (read_of(pid, "status", status, sizeof status) && innermost_id(status) == slot->inner_pid &&
+    while ((pid = (uint32_t)fp_proc_next(processes)) != 0)
+        if (fp_proc_read((pid_t)pid, "status", status, sizeof status) &&
+            innermost_id(status) == slot->inner_pid &&
             (slot->pid_namespace != 0 ? is_in_namespace(pid, slot->pid_namespace)
                                       : mapped_look(segment, pid, slot->map_address) == MAPPED_YES))
             break;
-    (void)closedir(processes); /* only read */
+    if (processes != NULL)
+        (void)closedir(processes); /* only read */
     uint64_t parent;
-    if (pid != 0 && raw_number(status, "\nPPid:", 10, &parent))
+    if (pid != 0 && fp_proc_number(status, "\nPPid:", 10, &parent))
         *ret_parent = (uint32_t)parent;
     return pid;
 }
@@ -178,117 +149,23 @@ bool mapped_unattached_remain(const struct collector *collector)
     bool found = false;
     if (processes == NULL)
         return false;
-    while (!found && (pid = next_process(processes)) != 0)
+    while (!found && (pid = (uint32_t)fp_proc_next(processes)) != 0)
         found = pid != (uint32_t)getpid() && maps_some_image(collector, pid);
     (void)closedir(processes); /* only read */
     return found;
 }
 
-/* ---- what it uses ------------------------------------------------------------------------------------- */
-
-#define SECOND_NS UINT64_C(1000000000)
-
-static uint64_t tick_ns(void)
-{
-    const long ticks = sysconf(_SC_CLK_TCK); /* libc's own number: no call */
-    return SECOND_NS / (ticks > 0 ? (uint64_t)ticks : 100);
-}
-
 /* ---- times ------------------------------------------------------------------------------------------- */
-
-/* Numbers of fields of /proc/PID/stat (proc(5)). */
-enum field {
-    STATE = 3,
-    PARENT = 4,
-    MINOR = 10,
-    MAJOR = 12,
-    USER = 14,
-    SYSTEM = 15,
-    START = 22,
-    EXIT_CODE = 52
-};
-
-static bool read_fields(uint32_t pid, char *ret_state, uint64_t ret_fields[EXIT_CODE + 1])
-{
-    char text[1024];
-    (void)read_of(pid, "stat", text, sizeof text); /* an empty text has no ')' */
-    const char *at = strrchr(text, ')');           /* behind the name, which may hold anything */
-    if (at == NULL || at[1] != ' ')
-        return false;
-    at += 2;
-    *ret_state = *at;
-    for (unsigned field = STATE; field <= EXIT_CODE; field++) {
-        ret_fields[field] = strtoull(at, NULL, 10);
-        at = strchr(at, ' ');
-        if (at == NULL)
-            return field == EXIT_CODE;
-        at++;
-    }
-    return true;
-}
-
-bool look_at_times(uint32_t pid, struct look_times *ret_times)
-{
-    uint64_t fields[EXIT_CODE + 1];
-    char state;
-    if (!read_fields(pid, &state, fields))
-        return false;
-    *ret_times = (struct look_times){.parent = (uint32_t)fields[PARENT],
-                                     .start_ticks = fields[START],
-                                     .user_ns = fields[USER] * tick_ns(),
-                                     .system_ns = fields[SYSTEM] * tick_ns(),
-                                     .faults_minor = fields[MINOR],
-                                     .faults_major = fields[MAJOR],
-                                     .zombie = state == 'Z' || state == 'X',
-                                     .wait_status = (int)fields[EXIT_CODE]};
-    return true;
-}
 
 /* Both clocks go on while the machine sleeps. */
 uint64_t look_age_ns(uint64_t start_ticks)
 {
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_BOOTTIME, &now); /* cannot fail: Linux has it */
-    const uint64_t now_ns = (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-    const uint64_t began_ns = start_ticks < UINT64_MAX / tick_ns() ? start_ticks * tick_ns() : UINT64_MAX;
+    const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+                   tick_ns = fp_proc_tick_ns();
+    const uint64_t began_ns = start_ticks < UINT64_MAX / tick_ns ? start_ticks * tick_ns : UINT64_MAX;
     return now_ns > began_ns ? now_ns - began_ns : 0;
-}
-
-/* ---- memory ------------------------------------------------------------------------------------------ */
-
-static bool bytes_of(const char *status, const char *line, uint64_t *ret_bytes)
-{
-    const bool told = raw_number(status, line, 10, ret_bytes);
-    *ret_bytes *= 1024;
-    return told;
-}
-
-/* "Cpus_allowed:\tff,ffffffff" */
-static unsigned affinity_of(const char *status)
-{
-    static const char LINE[] = "\nCpus_allowed:\t";
-    const char *at = strstr(status, LINE);
-    unsigned count = 0;
-    for (at = at != NULL ? at + sizeof LINE - 1 : ""; *at != '\0' && *at != '\n'; at++) {
-        const char digit[2] = {*at, '\0'};
-        count += (unsigned)__builtin_popcountl(strtoul(digit, NULL, 16)); /* a comma is none */
-    }
-    return count;
-}
-
-bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
-{
-    char text[4096];
-    struct look_memory memory = {0};
-    if (!read_of(pid, "status", text, sizeof text) || !bytes_of(text, "\nVmHWM:", &memory.peak) ||
-        !bytes_of(text, "\nVmRSS:", &memory.rss))
-        return false;
-    (void)bytes_of(text, "\nRssAnon:", &memory.anon); /* Linux 4.5 */
-    (void)bytes_of(text, "\nRssFile:", &memory.file);
-    (void)bytes_of(text, "\nRssShmem:", &memory.shared);
-    memory.affinity = affinity_of(text);
-    *ret_memory = memory;
-    return true;
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------- */
@@ -304,7 +181,7 @@ static uint64_t quota_along(const char *root, char *group, bool second)
         for (unsigned i = 0; i < (second ? 1u : 2u); i++) {
             (void)snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s/%s", root, second ? "" : "/cpu", group,
                            second ? "cpu.max" : FIRST[i]); /* a longer one is not found */
-            (void)proc_read(path, text + strlen(text), sizeof text / 2);
+            (void)fp_file_begin(path, text + strlen(text), sizeof text / 2);
         }
         const uint64_t quota_us = strtoull(text, &rest, 10), period_us = strtoull(rest, NULL, 10);
         if (quota_us > 0 && quota_us < UINT64_MAX / 1000 && period_us > 0 &&
@@ -344,18 +221,18 @@ void look_at_machine(uint32_t pid, struct fp_machine *ret_machine)
         known.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
         known.memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * known.page_bytes;
         known.huge_pages = known.overcommit = FP_USAGE_UNKNOWN;
-        (void)proc_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+        (void)fp_file_begin("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
         for (uint64_t i = 0; fp_huge_pages_name(i) != NULL; i++) { /* "always [madvise] never" */
             const char *bracket = strchr(text, '['), *name = fp_huge_pages_name(i);
             if (bracket != NULL && strncmp(bracket + 1, name, strlen(name)) == 0)
                 known.huge_pages = i;
         }
-        if (proc_read("/proc/sys/vm/overcommit_memory", text, sizeof text))
+        if (fp_file_begin("/proc/sys/vm/overcommit_memory", text, sizeof text))
             known.overcommit = strtoull(text, NULL, 10);
         if (uname(&host) == 0)
             (void)snprintf(known.kernel, sizeof known.kernel, "%s", host.release); /* a longer one is cut */
     }
-    (void)read_of(pid, "cgroup", text, sizeof text);
+    (void)fp_proc_read((pid_t)pid, "cgroup", text, sizeof text);
     if (groups[0] == '\0' || strcmp(groups, text) != 0) {
         memcpy(groups, text, strlen(text) + 1);
         known.quota_milli = proc_quota_milli("", text);

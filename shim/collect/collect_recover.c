@@ -11,11 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "footprint/base/grow.h"
-#include "footprint/base/part_name.h"
-#include "shim/collect/collect_image.h"
-#include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_tell.h"
+#include "footprint/base/words.h"
+#include "shim/collect/collect_steps.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 
@@ -85,8 +82,7 @@ static int by_window(const void *a, const void *b)
 static struct listing list_directory(const struct collector *collector)
 {
     struct listing listing = {0};
-    const int copy = openat(collector->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+    DIR *directory = fp_trusted_list(collector->directory_fd);
     const struct dirent *entry;
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         struct found found;
@@ -99,8 +95,6 @@ static struct listing list_directory(const struct collector *collector)
     }
     if (directory != NULL)
         (void)closedir(directory); /* only read */
-    else if (copy >= 0)
-        (void)close(copy);
     if (listing.count > 0)
         qsort(listing.items, listing.count, sizeof *listing.items, by_window);
     return listing;
@@ -360,7 +354,6 @@ static void reopen_slots(struct seg_slot *slots)
 
 void recover_run(struct collector *collector)
 {
-    struct collect_image *image;
     const struct timespec last_calls = {0, LAST_CALLS_NS};
     FOR_EACH_SEGMENT (segment, collector) {
         atomic_store_explicit(&segment->view.header->stopped, 1, memory_order_seq_cst);
@@ -374,7 +367,7 @@ void recover_run(struct collector *collector)
     remove_begun(collector);
     image_discover_all(collector);
     (void)take_scan(collector);
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         image_finish(collector, image, image->confirmed ? IMAGE_RUNNING : IMAGE_EXIT);
     list_former(collector);
 }

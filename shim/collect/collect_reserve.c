@@ -1,5 +1,5 @@
 /* collect_reserve.c - disk space held back, and given back. */
-#include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

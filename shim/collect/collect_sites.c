@@ -2,12 +2,10 @@
  *
  * A hostile process may tell what it likes: what is kept of one is bounded, and of all together; what is beyond is lost, and
  * reads as cut. */
-#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "footprint/base/grow.h"
 
 #define NODES_KEPT_MOST   (UINT64_C(1) << 20) /* of an image; 24 MiB */
 #define NODES_MOST_OF_ALL (UINT64_C(1) << 22) /* of all images */

@@ -1,5 +1,5 @@
 /* collect_take.c - chunks taken and freed. */
-#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_steps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -214,7 +214,7 @@ static bool take_chunk(struct collector *collector, struct collect_segment *segm
         return true;
     }
     if (stream->queue_length == 0)
-        stream->waiting_ns = clock_monotonic_ns();
+        stream->waiting_ns = fp_now_ns();
     queue_insert(collector, stream, index, header.sequence, seg_chunk_state_of(word) != SEG_CHUNK_FULL);
     if (seg_chunk_state_of(word) == SEG_CHUNK_FULL)
         segment->chunks[index].words = seg_chunk_thread_of(word);
@@ -290,7 +290,7 @@ static bool take_abandoned(const struct collector *collector, struct collect_seg
 void take_dead_threads(struct collector *collector, struct collect_segment *segment)
 {
     const uint32_t held = seg_held(&segment->view);
-    segment->threads_ns = clock_monotonic_ns();
+    segment->threads_ns = fp_now_ns();
     for (uint32_t index = 0; index < held; index++) {
         const uint64_t word = seg_word(&segment->view, index);
         const enum seg_chunk_state state = seg_chunk_state_of(word);

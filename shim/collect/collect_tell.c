@@ -1,5 +1,5 @@
 /* collect_tell.c - stops and programs that are not recorded: noted, told once, kept for recording.json. */
-#include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_steps.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,7 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "footprint/base/label.h"
 #include "footprint/base/words.h"
 
 #define ROOM_BYTES    262144u
@@ -78,10 +77,9 @@ static bool has_room(const struct collector *collector)
 
 void stop_over(struct collector *collector)
 {
-    const struct collect_image *image;
     if (collector->stopped_by == STOP_NONE || !has_room(collector))
         return;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (image, collector)
         if (!image->writing && !image->between)
             return;
     collector->stopped_by = STOP_NONE;
@@ -91,12 +89,12 @@ void stop_over(struct collector *collector)
 
 void tell_seen(struct collector *collector)
 {
-    const struct collect_image *image;
-    for (uint32_t slot = 0; !collector->seen_told && (image = collect_next_image(collector, &slot)) != NULL;)
+    if (collector->seen_told)
+        return;
+    FOR_EACH_IMAGE (image, collector)
         if (image->pid == collector->options.command_pid)
             return;
-    if (!collector->seen_told)
-        tell(collector, "seen\n");
+    tell(collector, "seen\n");
     collector->seen_told = true;
 }
 

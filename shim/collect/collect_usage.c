@@ -1,12 +1,10 @@
 /* collect_usage.c - looks at processes gathered, and put together at their end. */
-#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-#include "shim/collect/collect_proc.h"
 
 #define FIRST_LOOK_NS 10000000u /* after a process was found, and twice as long each time */
 #define LOOK_NS       50000000u /* until there are so many between two looks */
@@ -69,7 +67,7 @@ static uint64_t recorder_part(const struct collect_segment *segment, uint64_t sh
                    segment->view.chunks_offset + (uint64_t)seg_held(&segment->view) * SEG_CHUNK_BYTES);
 }
 
-static void take_times(struct fp_usage *usage, struct collect_looks *looks, const struct look_times *times,
+static void take_times(struct fp_usage *usage, struct collect_looks *looks, const struct fp_proc_stat *times,
                        uint64_t elapsed_ns)
 {
     raise_to(&usage->cpu_user_ns, less(times->user_ns, looks->base_user_ns));
@@ -79,7 +77,7 @@ static void take_times(struct fp_usage *usage, struct collect_looks *looks, cons
     looks->cpu_looked_ns = elapsed_ns;
 }
 
-static void take_affinity(struct fp_machine *machine, const struct look_memory *memory)
+static void take_affinity(struct fp_machine *machine, const struct fp_proc_status *memory)
 {
     if (memory->affinity == 0 || memory->affinity > FP_PROCESSORS_MAX)
         return;
@@ -89,7 +87,7 @@ static void take_affinity(struct fp_machine *machine, const struct look_memory *
 }
 
 static void take_memory(const struct collect_segment *segment, struct fp_usage *usage,
-                        struct collect_looks *looks, const struct look_memory *memory, uint64_t elapsed_ns)
+                        struct collect_looks *looks, const struct fp_proc_status *memory, uint64_t elapsed_ns)
 {
     const uint64_t ours = recorder_part(segment, memory->shared);
     looks->file_most = memory->file > looks->file_most ? memory->file : looks->file_most;
@@ -142,8 +140,7 @@ static void add_point(struct fp_usage *usage, struct collect_looks *looks, uint6
 static const struct collect_image *former_of(const struct collector *collector,
                                              const struct collect_image *image)
 {
-    const struct collect_image *other;
-    for (uint32_t slot = 0; (other = collect_next_image(collector, &slot)) != NULL;)
+    FOR_EACH_IMAGE (other, collector)
         if (other != image && other->pid == image->pid && other->serial < image->serial)
             return other;
     return NULL;
@@ -192,8 +189,8 @@ static uint64_t begin_of(const struct collector *collector, const struct collect
 void usage_adopt(struct collector *collector, struct collect_image *image, bool is_here)
 {
     struct seg_usage begin = collect_slot(image)->begin;
-    struct look_times times;
-    struct look_memory memory;
+    struct fp_proc_stat times;
+    struct fp_proc_status memory;
     image->usage = calloc(1, sizeof *image->usage);
     image->looks = calloc(1, sizeof *image->looks);
     if (image->usage == NULL || image->looks == NULL) {
@@ -203,13 +200,13 @@ void usage_adopt(struct collector *collector, struct collect_image *image, bool 
     fp_usage_init(image->usage);
     image->usage->ended = FP_ENDED_RUNNING;
     image->looks->step_ns = FIRST_LOOK_NS;
-    image->looks->next_ns = clock_monotonic_ns() + FIRST_LOOK_NS;
+    image->looks->next_ns = fp_now_ns() + FIRST_LOOK_NS;
     find_base(collector, image, &begin);
     look_at_machine(image->pid, &image->usage->machine);
     image->usage->machine.affinity = image->usage->machine.affinity_end = FP_USAGE_UNKNOWN;
-    if (is_here && look_at_memory(image->pid, &memory))
+    if (is_here && fp_proc_status((pid_t)image->pid, &memory))
         take_affinity(&image->usage->machine, &memory);
-    if (is_here && look_at_times(image->pid, &times)) {
+    if (is_here && fp_proc_stat((pid_t)image->pid, &times)) {
         image->looks->start_ticks = times.start_ticks;
         take_times(image->usage, image->looks, &times, collect_elapsed_ns(collector));
     }
@@ -224,14 +221,14 @@ static enum seg_usage_end told_end(const struct collector *collector, const stru
 }
 
 /* Returns whether the process of that id is still the one that was adopted, and no other program by what is known. */
-static bool look_at(struct collector *collector, struct collect_image *image, struct look_times *ret_times)
+static bool look_at(struct collector *collector, struct collect_image *image, struct fp_proc_stat *ret_times)
 {
-    struct look_memory memory;
+    struct fp_proc_status memory;
     const uint64_t elapsed_ns = collect_elapsed_ns(collector);
-    if (image->looks->start_ticks == 0 || !look_at_times(image->pid, ret_times) ||
+    if (image->looks->start_ticks == 0 || !fp_proc_stat((pid_t)image->pid, ret_times) ||
         ret_times->start_ticks != image->looks->start_ticks)
         return false;
-    const bool has_memory = !ret_times->zombie && look_at_memory(image->pid, &memory);
+    const bool has_memory = !ret_times->ended && fp_proc_status((pid_t)image->pid, &memory);
     if (told_end(collector, image) == SEG_USAGE_EXEC) /* what was seen may be the next program's */
         return false;
     take_times(image->usage, image->looks, ret_times, elapsed_ns);
@@ -251,7 +248,7 @@ void usage_look(struct collector *collector, uint64_t now_ns)
         const uint32_t slot = (first + i) % slots;
         struct collect_image *image = collect_image_in(collector, &collector->segments[slot / SEG_SLOT_COUNT],
                                                        slot % SEG_SLOT_COUNT);
-        struct look_times times;
+        struct fp_proc_stat times;
         if (image == NULL || image->looks == NULL || image->looks->next_ns > now_ns)
             continue;
         (void)look_at(collector, image, &times); /* gone by now: its end is found by others */
@@ -274,16 +271,16 @@ static bool take_told(struct collector *collector, struct collect_image *image, 
     const struct seg_usage told = slot->end;
     const uint64_t kib_most = INT64_MAX >> 12;
     const uint64_t elapsed_ns = at_most(elapsed_at(collector, told.at_ns), collect_elapsed_ns(collector));
-    const struct look_times times = {
+    const struct fp_proc_stat times = {
         .user_ns = told_ns(collector, told.user_us, image->looks->base_user_ns),
         .system_ns = told_ns(collector, told.system_us, image->looks->base_system_ns),
         .faults_minor = at_most(told.faults_minor, INT64_MAX),
         .faults_major = at_most(told.faults_major, INT64_MAX)};
-    const struct look_memory memory = {.peak = at_most(told.peak_kib, kib_most) * 1024,
-                                       .rss = at_most(told.rss_kib, kib_most) * 1024,
-                                       .anon = at_most(told.anon_kib, kib_most) * 1024,
-                                       .file = at_most(told.file_kib, kib_most) * 1024,
-                                       .shared = at_most(told.shared_kib, kib_most) * 1024};
+    const struct fp_proc_status memory = {.peak = at_most(told.peak_kib, kib_most) * 1024,
+                                          .rss = at_most(told.rss_kib, kib_most) * 1024,
+                                          .anon = at_most(told.anon_kib, kib_most) * 1024,
+                                          .file = at_most(told.file_kib, kib_most) * 1024,
+                                          .shared = at_most(told.shared_kib, kib_most) * 1024};
     if (elapsed_ns == 0)
         return false;
     take_times(image->usage, image->looks, &times, elapsed_ns);
@@ -311,9 +308,9 @@ static void take_wait_status(struct fp_usage *usage, int status)
 /* The kernel's last word: of a zombie, else of the pidfd. */
 static void take_death(struct collector *collector, struct collect_image *image)
 {
-    struct look_times times = {0};
+    struct fp_proc_stat times = {0};
     int status;
-    if (look_at(collector, image, &times) && times.zombie) {
+    if (look_at(collector, image, &times) && times.ended) {
         image->usage->cpu_age_ns = 0;
         if (times.wait_status != 0 || !look_at_end(image->pidfd, &status))
             status = times.wait_status;
@@ -340,7 +337,7 @@ static void tell_ages(const struct collect_image *image)
 void usage_end(struct collector *collector, struct collect_image *image)
 {
     struct fp_usage *usage = image->usage;
-    struct look_times times;
+    struct fp_proc_stat times;
     if (usage == NULL || image->looks == NULL)
         return;
     usage->end_ns = collect_elapsed_ns(collector);

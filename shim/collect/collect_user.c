@@ -1,5 +1,5 @@
 /* collect_user.c - users other than ours: who may have shared memory, and gets it. */
-#include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_steps.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_image.h"
-#include "shim/collect/collect_proc.h"
 #include "shim/shared/raw.h"
 
 #define ANCESTORS_MOST 64u
@@ -24,12 +22,12 @@ static struct collect_segment *segment_of(struct collector *collector, uint32_t 
 /* Tells by the kernel's word whether a process, or one that it descends from, is recorded, or is the command. */
 static bool is_of_tree(const struct collector *collector, uint32_t pid)
 {
-    struct look_times times = {0};
+    struct fp_proc_stat times = {0};
     for (unsigned i = 0; i < ANCESTORS_MOST && pid > 1; i++) {
         if (image_of_process(collector, pid, SEG_NOBODY) != NULL || pid == collector->options.command_pid ||
             pid == collector->options.leader_pid)
             return true;
-        pid = look_at_times(pid, &times) ? times.parent : 0;
+        pid = fp_proc_stat((pid_t)pid, &times) ? times.parent : 0;
     }
     return false;
 }
@@ -108,7 +106,6 @@ void user_answer(struct collector *collector, const struct seg_ask *ask, const s
 /* Nobody knows what was in pages that vanished: it counts as one call, and the processes are recorded no further. */
 void user_give_up_spoiled(struct collector *collector)
 {
-    struct collect_image *image;
     FOR_EACH_SEGMENT (segment, collector) {
         struct seg_header *header = segment->view.header;
         if (!segment->spoiled || get_relaxed(&header->stopped))
@@ -117,7 +114,7 @@ void user_give_up_spoiled(struct collector *collector)
         atomic_store_explicit(&header->stopped, 1, memory_order_seq_cst);
         atomic_store_explicit(&header->closing, SEG_CLOSED, memory_order_seq_cst);
         raw_futex_wake(&header->closing, INT_MAX);
-        for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        FOR_EACH_IMAGE (image, collector)
             if (image->segment == segment) {
                 image->lost[FP_LOSS_SPOILED]++;
                 image_finish(collector, image, IMAGE_RUNNING);

@@ -10,11 +10,7 @@
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
-#include "shim/preload/note.h"
-#include "shim/preload/shim_text.h"
-#include "shim/shared/raw.h"
 
 #define ATTACH_WAIT_NS 10000000u /* for another thread or the collector; then we look again */
 #define GONE_TRIES     5   /* where the shared memory is not there: it may be of another root directory */

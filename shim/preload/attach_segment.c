@@ -16,13 +16,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "footprint/base/label.h"
-#include "footprint/base/trust_rule.h"
+#include "footprint/base/trusted.h"
+#include "footprint/base/words.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/note.h"
-#include "shim/preload/shim.h"
-#include "shim/preload/shim_text.h"
-#include "shim/shared/raw.h"
 
 #define OPEN_TRIES       100u
 #define OPEN_WAIT_NS     1000000u
@@ -377,7 +373,7 @@ static const char ANOTHERS[] =
     "cannot open the recording's shared memory, which is another user's: put 'mallab record' behind what "
     "changes the user";
 
-/* A segment that may be believed (footprint/base/trust_rule.h), by the descriptors that are mapped then. In a user namespace below the
+/* A segment that may be believed (footprint/base/trusted.h), by the descriptors that are mapped then. In a user namespace below the
  * collector's, our user and the segment's have another number, and the same one.
  * Returns NULL on success, else the reason. */
 static const char *open_segment(const char *path, struct opened *ret_opened)

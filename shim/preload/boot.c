@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/preload/shim.h"
-
 struct shim_next shim_next;
 
 _Alignas(4096) char boot_buffer[BOOT_BUFFER_BYTES];

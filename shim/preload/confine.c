@@ -9,7 +9,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "shim/shared/raw.h"
+#include "footprint/base/proc.h"
 
 #define REST_PAUSES  128u  /* some microseconds, by processor */
 #define STATUS_BYTES 4096u /* of /proc/self/status: 1.5 KiB, more with many groups, and then it is not told */
@@ -96,10 +96,10 @@ static enum found look(uint32_t tried)
 {
     static char status[STATUS_BYTES];
     uint64_t mode, filters;
-    if (!raw_own_status(status, sizeof status) || !raw_number(status, "\nSeccomp:", 10, &mode))
+    if (!raw_own_status(status, sizeof status) || !fp_proc_number(status, "\nSeccomp:", 10, &mode))
         return FOUND_NO_ANSWER;
     if (mode == 0 ||
-        (tried > 0 && raw_number(status, "\nSeccomp_filters:", 10, &filters) && filters == tried))
+        (tried > 0 && fp_proc_number(status, "\nSeccomp_filters:", 10, &filters) && filters == tried))
         return FOUND_FREE;
     return FOUND_CONFINED;
 }

@@ -14,7 +14,6 @@
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/large.h"
-#include "shim/shared/raw.h"
 
 #define QUIET_ROUNDS 300u     /* of QUIET_NS: threads that wait for a chunk do so 50 ms at a time */
 #define QUIET_NS     1000000u /* between two looks whether other threads are in a section */

@@ -19,13 +19,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "footprint/base/sanitizer.h"
+#include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/note.h"
-#include "shim/preload/shim_text.h"
-#include "shim/preload/slots.h"
-#include "shim/shared/raw.h"
+#include "shim/shared/sanitizer.h"
 
 #define PATH_BYTES 1024u
 #define PRELOAD    "LD_PRELOAD="

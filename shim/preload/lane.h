@@ -43,7 +43,7 @@ struct lane {
     uint64_t epoch;               /* of the records at the cursor */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
     _Atomic uint32_t state;       /* enum lane_state */
-    struct lane_sites *sites;     /* lane_sites.h; NULL: stacks are not recorded */
+    struct lane_sites *sites;     /* lane_chunk.h; NULL: stacks are not recorded */
     uint64_t seen_epoch;          /* docs/order.md: "remembered" epoch and clock */
     uint64_t seen_clock;
     uint64_t stamp_clock;  /* of the last stamp; 0: none yet */

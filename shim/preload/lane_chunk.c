@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_sites.h"
-#include "shim/preload/shim_text.h"
-#include "shim/shared/raw.h"
 
 #define WAIT_NS    2000000u /* one futex wait for room; short, so that a dead collector is noticed */
 #define WAITS_MOST 25u      /* of WAIT_NS, in one wait of many threads */

@@ -2,8 +2,6 @@
 #include "shim/preload/lane_chunk.h"
 
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_sites.h"
-#include "shim/shared/raw.h"
 
 #define LANES_PER_BLOCK  128u
 #define LANE_BLOCKS      8192u /* a million threads at one time */

@@ -10,8 +10,6 @@
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/lane_sites.h"
-#include "shim/shared/raw.h"
 
 uint64_t lane_clock(void)
 {

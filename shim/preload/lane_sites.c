@@ -1,7 +1,7 @@
 /* lane_sites.c - stacks of the calling thread: where its stack is, whose frames are new, what is told of them.
  *
- * Laws of this file: those of lane_sites.h. */
-#include "shim/preload/lane_sites.h"
+ * Laws of this file: those of lane_chunk.h. */
+#include "shim/preload/lane_chunk.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,10 +9,7 @@
 #include <sys/uio.h>
 
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_chunk.h"
 #include "shim/preload/turn.h"
-#include "shim/shared/raw.h"
-#include "shim/sites/walk.h"
 
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \
@@ -316,7 +313,7 @@ SHIM_EXPORT int dlclose(void *handle);
 
 static int (*next_dlclose)(void *);
 
-/* Runs before main: by then nothing has been turned to us (slots.h). */
+/* Runs before main: by then nothing has been turned to us (slots.c). */
 __attribute__((constructor)) static void find_dlclose(void)
 {
     *(void **)&next_dlclose = dlsym(RTLD_NEXT, "dlclose");

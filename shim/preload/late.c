@@ -3,7 +3,7 @@
  * Whoever attaches (record/attach) makes a thread of the program call one of three exported functions, in a place where it is in
  * no lock of the loader and of the allocator, as a signal handler would be called. Each leaves errno as it was.
  *
- *   mallab_late_begin   join a recording, and turn the slots of all modules to our hooks (slots.h)
+ *   mallab_late_begin   join a recording, and turn the slots of all modules to our hooks (slots.c)
  *   mallab_late_end     turn them back. Threads may be in hooks for a while yet
  *   mallab_late_forget  when none is, as the caller has seen with all of them stopped: let go of the shared memory. It makes
  *                       system calls only */
@@ -12,10 +12,6 @@
 
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
-#include "shim/preload/shim.h"
-#include "shim/preload/shim_text.h"
-#include "shim/preload/slots.h"
-#include "shim/shared/late_report.h"
 
 #define LATE_EXPORT __attribute__((visibility("default")))
 

@@ -6,9 +6,6 @@
 #include <sys/auxv.h>
 #include <sys/uio.h>
 
-#include "shim/shared/raw.h"
-#include "shim/shared/segment.h"
-
 #define PAGES_A_CALL 256u
 #define PAGES_EXACT  4096u /* 16 MiB of 4 KiB; of larger objects, so many are looked at */
 #define SLICES       64u

@@ -11,9 +11,7 @@
 
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/shim_text.h"
 #include "shim/preload/turn.h"
-#include "shim/shared/raw.h"
 
 #define PRELOAD_BYTES 4096u /* what is read of /etc/ld.so.preload */
 

@@ -1,12 +1,9 @@
 /* shim_text.c - strings and the environment, before and without libc's comforts. */
-#include "shim/preload/shim_text.h"
+#include "shim/preload/shim.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-
-#include "shim/preload/shim.h"
-#include "shim/shared/raw.h"
 
 void text_append(char *text, size_t size, const char *more)
 {

@@ -1,18 +1,13 @@
 /* slots.c - dl_iterate_phdr over the modules, their symbols and relocations, a store for each.
  *
- * Laws: those of slots.h. */
-#include "shim/preload/slots.h"
+ * Laws: those of boot.h. */
+#include "shim/preload/boot.h"
 
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
-
-#include "shim/preload/boot.h"
-#include "shim/preload/shim.h"
-#include "shim/preload/shim_text.h"
-#include "shim/shared/raw.h"
 
 /* Relocations are those of x86-64: nobody attaches to programs on other processors. */
 

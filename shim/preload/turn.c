@@ -16,9 +16,7 @@
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
-#include "shim/shared/raw.h"
 
 #define KEYS_WITHOUT_MALLOC 32u /* glibc keeps the values of so many in the thread itself */
 

@@ -14,8 +14,6 @@
 
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/note.h"
-#include "shim/shared/raw.h"
 
 #define REST_NS     1000000u
 #define STORES_MOST 200u /* of REST_NS, for other threads' stores */

@@ -34,10 +34,9 @@ struct late_report {
     uint64_t slots;      /* that were turned to us, by the last begin */
     uint64_t slots_left; /* of the malloc family that were not: they lead elsewhere, or cannot be told */
     uint64_t modules;    /* that slots were turned in */
-    uint64_t
-        theirs[LATE_WORDS];     /* what was turned from, by the last begin: words that hold it call past us */
-    char left_in[LATE_LEFT];    /* the modules of slots_left, and how many in each */
-    char segment[LATE_SEGMENT]; /* of the last begin */
+    uint64_t theirs[LATE_WORDS]; /* turned from, by the last begin: words that hold it call past us */
+    char left_in[LATE_LEFT];     /* the modules of slots_left, and how many in each */
+    char segment[LATE_SEGMENT];  /* of the last begin */
     char reason[LATE_REASON];
 };
 

@@ -86,21 +86,6 @@ static inline bool raw_own_status(char *ret_text, size_t size)
     return got > 0;
 }
 
-/* raw_number - the number behind a name ("\nVmRSS:") in such a text, and hexadecimal digits where base is 16.
- * Returns  false: the name is not there; the number is 0 then. */
-static inline bool raw_number(const char *text, const char *name, unsigned base, uint64_t *ret_number)
-{
-    const char *at = strstr(text, name);
-    *ret_number = 0;
-    if (at == NULL)
-        return false;
-    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
-        ;
-    for (; (*at >= '0' && *at <= '9') || (base == 16 && *at >= 'a' && *at <= 'f'); at++)
-        *ret_number = *ret_number * base + (uint64_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-    return true;
-}
-
 static inline long raw_mmap(void *address, size_t size, int protection, int flags, int fd)
 {
     return raw_call(SYS_mmap, (long)address, (long)size, protection, flags, fd, 0);

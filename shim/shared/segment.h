@@ -85,7 +85,7 @@ enum seg_flag {
     SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
     SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
     SEG_FLAG_RESIDENT = 1u << 3,  /* how much of large objects is in memory is noted (large.h) */
-    SEG_FLAG_SITES = 1u << 5,     /* the call stack of each allocation is recorded (lane_sites.h) */
+    SEG_FLAG_SITES = 1u << 5,     /* the call stack of each allocation is recorded (lane_sites.c) */
 };
 
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
@@ -212,8 +212,7 @@ struct seg_slot {
     _Atomic uint64_t state; /* enum seg_slot_state, pid in bits 32-63: 0 for one of another pid namespace */
     uint64_t serial;        /* of this process image, from 1, never used twice in a segment */
     uint64_t parent_serial; /* of the process that forked this one; SEG_NOBODY for a fresh image */
-    uint64_t
-        map_address; /* where this process has the segment, which proves that a pid is this image; 0: not yet */
+    uint64_t map_address;   /* of the segment here, which proves that a pid is this image; 0: not yet */
     uint32_t parent_pid;
     uint32_t fork_number; /* FP_MARK_FORK that the parent wrote before this process came to be */
     _Atomic uint32_t lane_count;

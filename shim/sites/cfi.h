@@ -13,8 +13,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-#include "shim/sites/processor.h"
+/* ---- frames on the stack of this processor: the same names from a file each.
+ *
+ *   frame register   x86-64's rbp, aarch64's x29
+ *   base             what the CFA is counted from: sp or the frame register
+ *   slot             where a return address stands
+ *   rule             its kind, and above it PROCESSOR_RULE_BITS in which each processor has what its frames need
+ *
+ * Laws: those of walk.h. On a processor that has no file all compiles, and no stack is walked. */
+
+#define PROCESSOR_RULE_BITS 28u
+
+/* The ways to find the caller's value of a register. */
+enum saved_how {
+    SAVED_NOT,      /* the register has it */
+    SAVED_AT_CFA,   /* so many bytes from the CFA */
+    SAVED_AT_FRAME, /* where the frame register points to */
+    SAVED_LOST,
+};
+
+struct saved {
+    enum saved_how how;
+    int64_t bytes;
+};
+
+#if defined(__aarch64__)
+#include "shim/sites/processor_aarch64.h"
+#else
+#include "shim/sites/processor_x86_64.h"
+#endif
 
 enum cfi_kind {
     CFI_NONE = 0,     /* nothing is known: the module tells nothing of this address */
@@ -40,7 +69,7 @@ static inline enum cfi_kind cfi_rule_kind(uint32_t rule)
     return (enum cfi_kind)(rule & 7);
 }
 
-/* cfi_rule_bits - what processor.h has functions for. */
+/* cfi_rule_bits - what the processor's file has functions for. */
 static inline uint32_t cfi_rule_bits(uint32_t rule)
 {
     return rule >> 3 & ((1u << PROCESSOR_RULE_BITS) - 1);

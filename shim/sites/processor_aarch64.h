@@ -1,4 +1,4 @@
-/* processor_aarch64.h - see processor.h. A call leaves the return address in x30; the function saves it where it likes, mostly
+/* processor_aarch64.h - see cfi.h. A call leaves the return address in x30; the function saves it where it likes, mostly
  * right above x29. Both may be anywhere in the frame, so a slot does not tell the caller's sp.
  *
  *   rule   15 bits: words from the base to the CFA; 12 bits: words from the base up to the saved x30, or PLACE_LINK;

@@ -1,4 +1,4 @@
-/* processor_x86_64.h - see processor.h. A call pushes the return address: it stands right below the CFA.
+/* processor_x86_64.h - see cfi.h. A call pushes the return address: it stands right below the CFA.
  *
  *   rule   16 bits: words from the base to the CFA; 12 bits: words from the CFA down to the saved rbp, or PLACE_* */
 #ifndef MALLAB_SHIM_SITES_PROCESSOR_X86_64_H

@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 #define DEPTH_MAX 100u
 

@@ -7,9 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
-#include "footprint/base/grow.h"
-#include "footprint/base/hash_index.h"
+#include "footprint/base/arrays.h"
 #include "footprint/base/process.h"
 #include "footprint/base/words.h"
 

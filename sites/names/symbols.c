@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/grow.h"
+#include "footprint/base/arrays.h"
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 

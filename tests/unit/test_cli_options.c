@@ -1,6 +1,5 @@
 /* test_cli_options.c - sizes, durations and counts on the command line: units, and everything that is none. */
-#include "cli/base/output.h"
-#include "cli/base/parse.h"
+#include "cli/base/cli.h"
 #include "unit/harness.h"
 
 static uint64_t size_of(const char *text)

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/base/say.h"
+#include "cli/base/cli.h"
 #include "cli/options/shared_options.h"
 #include "unit/harness.h"
 

@@ -1,5 +1,5 @@
 /* test_cli_similar - which word was meant by one that is nothing, and that far ones are not offered. */
-#include "cli/base/parse.h"
+#include "cli/base/cli.h"
 #include "harness.h"
 
 TEST(distances)

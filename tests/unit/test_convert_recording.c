@@ -3,7 +3,7 @@
 #include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
 #include "convert/recording/recording_json.h"
-#include "footprint/base/part_name.h"
+#include "footprint/base/words.h"
 
 #include <sys/wait.h>
 

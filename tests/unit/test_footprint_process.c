@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
-#include "footprint/base/signals.h"
 #include "unit/harness.h"
 
 struct said {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/sanitizer.h"
+#include "shim/shared/sanitizer.h"
 #include "unit/harness.h"
 
 #define STRINGS 8192u

@@ -1,5 +1,5 @@
 /* test_shim_decode.c - chunks made by hand, whole, torn and hostile, to blocks. */
-#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_steps.h"
 #include "unit/columns_view.h"
 #include "unit/harness.h"
 
@@ -12,7 +12,7 @@ static struct fp_block block; /* what is in it */
 static struct collect_stream stream;
 static uint64_t damaged;
 static uint32_t words, next_word;
-static const struct collect_clock clock = {.kind = SEG_CLOCK_MONOTONIC, .first_ns = 0, .ns_per_tick = 1};
+static const struct collect_clock ticking = {.kind = SEG_CLOCK_MONOTONIC, .first_ns = 0, .ns_per_tick = 1};
 
 static void set_up(void)
 {
@@ -61,7 +61,7 @@ static void put_stamp(uint64_t epoch, uint64_t time)
 
 static uint32_t decode(uint32_t first)
 {
-    const uint32_t next = decode_chunk(&columns, &stream, &clock,
+    const uint32_t next = decode_chunk(&columns, &stream, &ticking,
                                        (const struct seg_chunk_header *)chunk_bytes, first, &damaged, &words);
     block = columns_view(&columns);
     return next;

@@ -1,6 +1,6 @@
 /* test_shim_text.c - the shim's strings and its memory of before the look-up. */
 #include "shim/preload/boot.h"
-#include "shim/preload/shim_text.h"
+#include "shim/preload/shim.h"
 #include "unit/harness.h"
 
 #include <stdlib.h>

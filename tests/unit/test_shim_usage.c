@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/collect/collect_image.h"
-#include "shim/collect/collect_proc.h"
+#include "shim/collect/collect_steps.h"
 #include "unit/harness.h"
 
 #define SECOND_US UINT64_C(1000000)
@@ -13,8 +12,8 @@
 static struct collector collector;
 static struct seg_slot slots[SEG_SLOT_COUNT];
 static struct collect_image image;
-static struct look_times times;   /* what /proc shows */
-static struct look_memory memory; /* likewise */
+static struct fp_proc_stat times;    /* what /proc shows */
+static struct fp_proc_status memory; /* likewise */
 static bool refuses;
 
 void *__real_calloc(size_t count, size_t size);
@@ -25,16 +24,16 @@ void *__wrap_calloc(size_t count, size_t size)
     return refuses && size != sizeof(struct fp_usage) ? NULL : __real_calloc(count, size);
 }
 
-bool look_at_times(uint32_t pid, struct look_times *ret_times)
+bool fp_proc_stat(pid_t pid, struct fp_proc_stat *ret_stat)
 {
-    *ret_times = times;
-    return pid == image.pid;
+    *ret_stat = times;
+    return (uint32_t)pid == image.pid;
 }
 
-bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
+bool fp_proc_status(pid_t pid, struct fp_proc_status *ret_status)
 {
-    *ret_memory = memory;
-    return pid == image.pid;
+    *ret_status = memory;
+    return (uint32_t)pid == image.pid;
 }
 
 void look_at_machine(uint32_t pid, struct fp_machine *ret_machine)
@@ -61,12 +60,12 @@ static void found(void)
     collector = (struct collector){.images = images, .image_count = 1, .segment_count = 1};
     collector.segments[0].view.slots = slots;
     collector.segments[0].view.header = &told;
-    collector.clock.first_ns = clock_monotonic_ns() - 1000000;
+    collector.clock.first_ns = fp_now_ns() - 1000000;
     collector.segments[0].image_of_slot[3] = 1;
     image = (struct collect_image){
         .segment = &collector.segments[0], .pid = 4711, .slot = 3, .pidfd = -1, .parent_serial = SEG_NOBODY};
-    times = (struct look_times){.start_ticks = 7};
-    memory = (struct look_memory){.peak = 8 * MIB, .rss = 6 * MIB, .anon = 4 * MIB, .file = 2 * MIB};
+    times = (struct fp_proc_stat){.start_ticks = 7};
+    memory = (struct fp_proc_status){.peak = 8 * MIB, .rss = 6 * MIB, .anon = 4 * MIB, .file = 2 * MIB};
     memset(slots, 0, sizeof slots);
 }
 
@@ -84,7 +83,7 @@ TEST(what_came_before_the_image_is_not_its_own)
     slots[3].begin = (struct seg_usage){
         .user_us = 60 * SECOND_US, .system_us = 30 * SECOND_US, .faults_minor = 70};
     usage_adopt(&collector, &image, true);
-    slots[3].end = (struct seg_usage){.at_ns = clock_monotonic_ns(),
+    slots[3].end = (struct seg_usage){.at_ns = fp_now_ns(),
                                       .user_us = 60 * SECOND_US + 500,
                                       .system_us = 30 * SECOND_US + 300,
                                       .faults_minor = 75,
@@ -120,14 +119,11 @@ TEST(the_next_program_is_not_looked_at)
 {
     found();
     usage_adopt(&collector, &image, true);
-    slots[3].end = (struct seg_usage){.at_ns = clock_monotonic_ns(),
-                                      .user_us = 5,
-                                      .peak_kib = 9 * 1024,
-                                      .rss_kib = 7 * 1024,
-                                      .anon_kib = 3 * 1024};
+    slots[3].end = (struct seg_usage){
+        .at_ns = fp_now_ns(), .user_us = 5, .peak_kib = 9 * 1024, .rss_kib = 7 * 1024, .anon_kib = 3 * 1024};
     put_release(&slots[3].usage_end, SEG_USAGE_EXEC);
     times.user_ns = 1000000000;
-    memory = (struct look_memory){.peak = 900 * MIB, .rss = 800 * MIB, .anon = 700 * MIB};
+    memory = (struct fp_proc_status){.peak = 900 * MIB, .rss = 800 * MIB, .anon = 700 * MIB};
     usage_look(&collector, UINT64_MAX);
     end(IMAGE_EXIT); /* that one has ended before it was noticed */
     CHECK_U64(image.usage->ended, FP_ENDED_EXEC);

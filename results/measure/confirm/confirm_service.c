@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/proc.h"
+#include "footprint/base/process.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/watch/sampled.h"
 
@@ -43,40 +44,20 @@ struct run {
 
 struct member {
     pid_t pid, parent;
-    double ticks;
+    double used_ns; /* processor time, of children that it waited for too */
     bool waits; /* for an event, or ended and is not waited for yet; it does not run, nor wait for a disk */
 };
-
-/* Reads what stands behind the name, which may hold anything: state, parent, ... utime and stime are the 14th and 15th, those of waited-for
- * children follow. */
-static bool read_member(pid_t pid, struct member *ret)
-{
-    char path[64], text[1024];
-    unsigned long own[2], waited[2];
-    int parent;
-    char state;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (!res_file_begin("", path, text, sizeof text))
-        return false;
-    const char *behind = strrchr(text, ')');
-    if (behind == NULL || sscanf(behind + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
-                                 &state, &parent, &own[0], &own[1], &waited[0], &waited[1]) != 6)
-        return false;
-    *ret = (struct member){pid, (pid_t)parent, (double)(own[0] + own[1] + waited[0] + waited[1]),
-                           state == 'S' || state == 'Z'};
-    return true;
-}
 
 static size_t list_all(struct member *all)
 {
     DIR *directory = opendir("/proc");
-    const struct dirent *entry;
+    struct fp_proc_stat stat;
     size_t count = 0;
-    while (directory != NULL && count < TREE_MAX && (entry = readdir(directory)) != NULL) {
-        const int pid = atoi(entry->d_name);
-        if (pid > 0 && read_member((pid_t)pid, &all[count]))
-            count++;
-    }
+    for (pid_t pid; count < TREE_MAX && (pid = fp_proc_next(directory)) != 0;)
+        if (fp_proc_stat(pid, &stat))
+            all[count++] = (struct member){pid, (pid_t)stat.parent,
+                                           (double)(stat.user_ns + stat.system_ns + stat.children_ns),
+                                           stat.state == 'S' || stat.state == 'Z'};
     if (directory != NULL)
         closedir(directory);
     return count;
@@ -127,22 +108,21 @@ static bool rests(const struct run *run)
 static void read_tree(struct run *run, const char *library)
 {
     struct member *tree;
-    struct res_status status;
+    struct fp_proc_status status;
     const size_t count = tree_of(run, &tree);
-    const double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK);
     uint64_t most_bytes = 0, most_shared = 0;
     double bytes = 0;
     run->tree_ns = 0;
     for (size_t i = 0; i < count; i++) {
-        run->tree_ns += tree[i].ticks * tick_ns;
-        if (!res_status_read(tree[i].pid, &status))
+        run->tree_ns += tree[i].used_ns;
+        if (!fp_proc_status(tree[i].pid, &status))
             continue; /* it has ended */
-        const uint64_t shared = status.file_bytes + status.shared_bytes;
-        bytes += status.peak_bytes > shared ? (double)(status.peak_bytes - shared) : 0;
+        const uint64_t shared = status.file + status.shared;
+        bytes += status.peak > shared ? (double)(status.peak - shared) : 0;
         most_shared = shared > most_shared ? shared : most_shared;
-        if (library != NULL && status.peak_bytes > most_bytes) {
-            most_bytes = status.peak_bytes;
-            run->lacks_library = res_mapped(tree[i].pid, library) == RES_NOT_MAPPED;
+        if (library != NULL && status.peak > most_bytes) {
+            most_bytes = status.peak;
+            run->lacks_library = fp_proc_maps(tree[i].pid, library, NULL) == 0;
         }
     }
     run->peak_bytes = fmax(run->peak_bytes, bytes + (double)most_shared);

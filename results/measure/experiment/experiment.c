@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
-#include "footprint/base/signals.h"
+#include "footprint/base/process.h"
 #include "results/measure/base/random.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/run/run.h"
 

@@ -13,7 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 
-#include "footprint/base/label.h"
+#include "footprint/base/words.h"
 #include "footprint/fp/usage.h"
 #include "results/measure/base/fields.h"
 #include "results/measure/candidate/candidates.h"

@@ -12,20 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "footprint/base/clock.h"
+#include "footprint/base/proc.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 
-#define MAPS_BYTES (8u << 20) /* 65,530 lines, the most of a process by default */
-
 /* ---- /proc/PID: names, statm, status, maps ---- */
-
-/* The begin of a file of it into storage of the caller's, terminated. Returns false when it cannot be read. */
-static bool read_small(pid_t pid, const char *name, char *ret_text, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    return res_file_begin("", path, ret_text, size);
-}
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -42,7 +33,7 @@ static void begin_now(struct res_image *image, pid_t pid)
     *image = (struct res_image){.pid = pid, .sample_every = 1};
     image->samples.time_ns = res_calloc(RES_SAMPLED_MAX, sizeof(double));
     image->samples.value = res_calloc(RES_SAMPLED_MAX, sizeof(double));
-    if (read_small(pid, "cmdline", text, sizeof text))
+    if (fp_proc_read(pid, "cmdline", text, sizeof text))
         base_name(text, image->called); /* the first word ends in a zero byte */
     snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
     char target[PATH_MAX];
@@ -62,26 +53,6 @@ static bool is_called(const struct res_image *image, const char *name)
 static uint64_t above(uint64_t value, uint64_t base)
 {
     return value > base ? value - base : 0;
-}
-
-static bool take_field(const char *text, const char *key, uint64_t *ret_bytes)
-{
-    const char *at = strstr(text, key);
-    unsigned long long kilobytes;
-    if (at == NULL || sscanf(at + strlen(key), "%llu kB", &kilobytes) != 1)
-        return false;
-    *ret_bytes = kilobytes * 1024;
-    return true;
-}
-
-bool res_status_read(pid_t pid, struct res_status *ret_status)
-{
-    char text[8192];
-    return read_small(pid, "status", text, sizeof text) &&
-           take_field(text, "\nVmHWM:", &ret_status->peak_bytes) &&
-           take_field(text, "\nRssAnon:", &ret_status->anonymous_bytes) &&
-           take_field(text, "\nRssFile:", &ret_status->file_bytes) &&
-           take_field(text, "\nRssShmem:", &ret_status->shared_bytes);
 }
 
 /* When there are too many, every second one goes. The last one is kept in any case. */
@@ -107,7 +78,7 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
     char text[128];
     unsigned long long resident, shared;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (!read_small(pid, "statm", text, sizeof text) ||
+    if (!fp_proc_read(pid, "statm", text, sizeof text) ||
         sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || resident == 0)
         return false; /* it ends: its memory is gone already */
     *ret_anonymous = above(resident, shared) * page;
@@ -129,25 +100,17 @@ static void sample_image(struct res_image *image, uint64_t now_ns)
         take_sample(image, now_ns, anonymous, others);
 }
 
-enum res_mapped res_mapped(pid_t pid, const char *file)
-{
-    RES_FREED char *maps = res_calloc(MAPS_BYTES, 1);
-    const bool read = read_small(pid, "maps", maps, MAPS_BYTES) && *maps != '\0';
-    const bool has = strstr(maps, file) != NULL;
-    return !read ? RES_MAPPED_UNKNOWN : has ? RES_MAPPED : RES_NOT_MAPPED;
-}
-
 /* The exact figures, while it is stopped at its end. */
 static void look_last(struct res_image *image, uint64_t now_ns, const char *const *libraries)
 {
-    struct res_status status;
-    if (!res_status_read(image->pid, &status))
+    struct fp_proc_status status;
+    if (!fp_proc_status(image->pid, &status))
         return; /* another thread's end, when all is over */
     image->exact = true;
-    take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);
-    image->peak_bytes = fmax(image->peak_bytes, (double)status.peak_bytes);
+    take_sample(image, now_ns, status.anon, status.file + status.shared);
+    image->peak_bytes = fmax(image->peak_bytes, (double)status.peak);
     for (; libraries != NULL && *libraries != NULL && image->library == NULL; libraries++)
-        image->library = res_mapped(image->pid, *libraries) == RES_MAPPED ? *libraries : NULL;
+        image->library = fp_proc_maps(image->pid, *libraries, NULL) > 0 ? *libraries : NULL;
 }
 
 static void end_image(struct res_image *image)
@@ -189,9 +152,10 @@ static struct task *find_task(struct tracer *tracer, pid_t tid)
 static pid_t process_of(pid_t tid)
 {
     char text[1024];
-    int process = 0;
-    const char *at = read_small(tid, "status", text, sizeof text) ? strstr(text, "\nTgid:") : NULL;
-    return at != NULL && sscanf(at, " Tgid: %d", &process) == 1 && process > 0 ? (pid_t)process : tid;
+    uint64_t process = 0;
+    if (fp_proc_read(tid, "status", text, sizeof text))
+        (void)fp_proc_number(text, "\nTgid:", 10, &process); /* 0 where it is not told */
+    return process > 0 ? (pid_t)process : tid;
 }
 
 static size_t begin_image(struct tracer *tracer, pid_t pid)

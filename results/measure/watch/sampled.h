@@ -66,16 +66,4 @@ void res_sampled_release(struct res_sampled *sampled);
 /* res_sampled_group - the most bytes that the images of a name held together, of those that were seen at their end; 0: there are none. */
 double res_sampled_group(const struct res_sampled *sampled, const char *name);
 
-/* res_mapped - whether a process has a file in its memory, by its path; one of another user's does not let us look. */
-enum res_mapped { RES_MAPPED_UNKNOWN, RES_NOT_MAPPED, RES_MAPPED };
-enum res_mapped res_mapped(pid_t pid, const char *file);
-
-/* Figures of /proc/PID/status, in bytes. */
-struct res_status {
-    uint64_t peak_bytes, anonymous_bytes, file_bytes, shared_bytes;
-};
-
-/* res_status_read - false of a kernel's thread, and of a process that has lost its memory. */
-bool res_status_read(pid_t pid, struct res_status *ret_status);
-
 #endif

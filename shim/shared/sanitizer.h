@@ -6,8 +6,8 @@
  *
  * Hostile bytes: every offset and size is checked, what is read is bounded. Used by the shim in children that share their
  * parent's memory, so there is no allocation and a small stack; the caller says how to read. */
-#ifndef MALLAB_FOOTPRINT_BASE_SANITIZER_H
-#define MALLAB_FOOTPRINT_BASE_SANITIZER_H
+#ifndef MALLAB_SHIM_SHARED_SANITIZER_H
+#define MALLAB_SHIM_SHARED_SANITIZER_H
 
 #include <elf.h>
 #include <link.h>
@@ -16,12 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- loader ------------------------------------------------------------------------------------------
- *
- * Which dynamic loader a program asks for: glibc's takes our library, musl's does not, a static one has none.
- *
- * Hostile bytes: every offset and size is checked, what is read is bounded. Used by the shim in children that share their
- * parent's memory, so there is no allocation and a small stack; the caller says how to read. */
+/* ---- which dynamic loader a program asks for: glibc's takes our library, musl's does not, a static one has none ---- */
 
 #define LOADER_HEADERS_MOST 64u
 #define LOADER_PATH_BYTES   256u

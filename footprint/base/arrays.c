@@ -1,8 +1,6 @@
-/* hash_index.c - open addressing, at most half full. */
-#include "footprint/base/hash_index.h"
+/* arrays.c - an index: open addressing, at most half full. */
+#include "footprint/base/arrays.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <xxhash.h>
 

@@ -1,12 +1,17 @@
-/* collect_image.h - process images: found in the segment's table, given a footprint, watched, finished.
+/* collect_steps.h - the functions that the files of mallab-collect share; the types are in collect.h. */
+#ifndef MALLAB_SHIM_COLLECT_COLLECT_STEPS_H
+#define MALLAB_SHIM_COLLECT_COLLECT_STEPS_H
+
+#include <sys/socket.h>
+
+#include "footprint/base/proc.h"
+#include "shim/collect/collect.h"
+
+/* ---- process images: found in the segment's table, given a footprint, watched, finished.
  *
  * A process's end is told by its pidfd. An exec leaves the process alive but the image gone: a new image of the same
  * pid in the table tells it, or, when the new one records elsewhere, that the segment is no longer mapped where the
  * slot says (/proc/PID/map_files). The same look proves that a pid still is the image that attached. */
-#ifndef MALLAB_SHIM_COLLECT_COLLECT_IMAGE_H
-#define MALLAB_SHIM_COLLECT_COLLECT_IMAGE_H
-
-#include "shim/collect/collect.h"
 
 /* image_discover - open a footprint for every slot attached since the last look, or as many as are taken in one round.
  * Returns whether that was all.
@@ -43,7 +48,7 @@ void image_cut(const struct collector *collector, const struct collect_image *im
 /* ---- what the recorded processes use as a whole: looked at now and then, told by themselves at their end.
  *   look     /proc/PID/stat and status of a process that runs, its pid and start the same as ever
  *   zombie   a process that has ended and was not waited for: its stat has all of its times and faults, and how it ended
- *   told     what the process wrote into its slot before it ended, or became another program (shim/preload/usage_note.c): then
+ *   told     what the process wrote into its slot before it ended, or became another program (shim/preload/note.c): then
  *            it is no longer looked at. Where the exec failed it takes that back
  * A series keeps every look until it is full; then every second of its points goes, and looks come half as often. What is in
  * a slot any process can write: it is figures, and they are held against the bounds of figures. */
@@ -86,7 +91,7 @@ void image_forget_marks(struct collect_image *image);
 
 /* ---- the lists that grow with a recording: its images, their parts, their lanes and streams.
  * A process says what numbers its lanes and streams have, up to a million, and may say what it likes. So memory is taken for
- * those that have sent something, not for numbers, and for so many of all processes together that it stays below 200 MB. */
+ * those that have sent something, not for numbers, and for so many of all processes together that it stays below 300 MB. */
 
 /* list_image - append to the recording's images. False: no memory.
  * list_part - room for another part of an image, counted by the caller. NULL: no memory. */
@@ -195,5 +200,188 @@ struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t 
 /* decode_calls - how many calls stand in a chunk that were not written yet; for one that is given up. No memory.
  * written  words of it that were, its header among them; 0: none. */
 uint64_t decode_calls(const struct seg_chunk_header *chunk, uint64_t written);
+
+/* ---- the recorded processes in /proc: their ids, whether they live, what they have mapped (collect_proc.c) ---- */
+
+/* process_exists - whether there is a process of that id, be it a zombie.
+ * process_is_zombie - whether its leading thread has ended and nobody has waited for it: the other threads may run on, but its
+ *                     memory is not shown under its id. False where /proc cannot tell.
+ * process_has_fixed_addresses - whether it has its mappings at the same addresses after an exec, as debuggers arrange. */
+bool process_exists(uint32_t pid);
+bool process_is_zombie(uint32_t pid);
+bool process_has_fixed_addresses(uint32_t pid);
+
+/* process_find_foreign - the process id, in our namespace, of a slot's process that is in a pid namespace below ours.
+ * ret_parent    its parent's id here; untouched when there is none.
+ * Returns       0 when there is no such process: it has ended. Walks /proc. */
+uint32_t process_find_foreign(const struct collect_segment *segment, const struct seg_slot *slot,
+                              uint32_t *ret_parent);
+
+enum mapped {
+    MAPPED_UNKNOWN, /* the kernel does not show it */
+    MAPPED_NO,
+    MAPPED_YES,
+};
+
+/* mapped_look - whether a process has the segment at that address.
+ * mapped_test - find out whether this kernel shows mappings, by our own: sets can_look. */
+enum mapped mapped_look(const struct collect_segment *segment, uint32_t pid, uint64_t address);
+void mapped_test(struct collect_segment *segment);
+
+/* mapped_unattached_remain - whether some process has the segment mapped without having attached: a forked child
+ * that has not allocated yet. Walks /proc. */
+bool mapped_unattached_remain(const struct collector *collector);
+
+/* look_at_machine - the machine, and what of it the control group of a process may use. Without the affinities.
+ * proc_quota_milli - thousandths of a processor that control groups, and those that they are in, leave (cgroups(7), versions 1 and 2).
+ * root     before /sys/fs/cgroup; "" but for tests
+ * groups   as /proc/PID/cgroup: "NUMBER:CONTROLLERS:/PATH" a line, without controllers of version 2; changed
+ * Returns  FP_USAGE_UNKNOWN where none has a limit. */
+void look_at_machine(uint32_t pid, struct fp_machine *ret_machine);
+uint64_t proc_quota_milli(const char *root, char *groups);
+
+/* look_at_end - how a process ended that was waited for by now: its pidfd knows (Linux 6.15).
+ * ret_wait_status  as wait(2) has it. */
+bool look_at_end(int pidfd, int *ret_wait_status);
+
+/* look_age_ns - how long ago a process began that did so at start_ticks. */
+uint64_t look_age_ns(uint64_t start_ticks);
+
+/* ---- messages to our starter while recording goes on: that it stops, and what is not recorded.
+ *
+ * Lines on the control descriptor (record/tree_watch.c): "stopped CAUSE NS", "resumed NS", "unrecorded INDEX PID
+ * NAME\tWHY", "seen"; and the same in recording.json. Programs that are not recorded tell it themselves, or `mallab record` does, by a
+ * datagram to a socket that has no place in any file system and the name of the segment's file (shim/preload/note.c,
+ * record/tree_watch.c). Any process of the machine can send one: its bytes are shown, and nothing else is done by them. */
+
+/* stop_note - nothing is written any more, of one process at least; each cause is told once.
+ * stop_over - a block was written again: when no process is without, recording goes on.
+ * stop_name - the cause as recording.json has it, NULL for STOP_NONE. */
+void stop_note(struct collector *collector, enum collect_stop cause);
+void stop_over(struct collector *collector);
+const char *stop_name(enum collect_stop cause);
+
+/* tell_seen - the command has ended, and its image, if it had one, is finished: it may be waited for. Told once. */
+void tell_seen(struct collector *collector);
+
+/* notes_open - the socket by which programs that are not recorded are told of; when the segment has its path.
+ * notes_take - take what was told, and pass it on.
+ * notes_take_last - and decide on what was guessed from outside: a process is recorded when it came.
+ * notes_add - likewise what the collector found out itself. why: cut to fit.
+ * notes_take_former - what recording.json says that a collector which is dead was told.
+ * tell_changed - whether recording.json is to be written because of what was told or noted since the last call. */
+void notes_open(struct collector *collector);
+void notes_take(struct collector *collector);
+void notes_take_last(struct collector *collector);
+void notes_add(struct collector *collector, const char *name, uint32_t pid, const char *why);
+void notes_take_former(struct collector *collector);
+bool tell_changed(struct collector *collector);
+
+/* ---- disk space held back from the start, so that a disk that others fill still takes the end.
+ * Two parts. One is given back to the file system when a trailer may need it: whoever is faster gets it. The other is
+ * a file without a name that recording.json is written into and that gets its name then: blocks that nobody else can
+ * have. So the losses of every process are told, also where its trailer found no room. */
+
+/* reserve_free_bytes - what others may still take of the disk, UINT64_MAX where it cannot be told. */
+uint64_t reserve_free_bytes(const struct collector *collector);
+
+/* reserve_hold - hold disk space back for trailers and for the last recording.json, for the latter as much as there is.
+ * Returns false, with errno set, when there is not even a little.
+ * reserve_renew - hold again what was given back, where others have made room meanwhile, and what the list needs by now.
+ * reserve_for_images - hold as much as the list of the images that there are needs.
+ * reserve_release - give the trailers' part back to the file system. */
+bool reserve_hold(struct collector *collector);
+void reserve_renew(struct collector *collector);
+void reserve_for_images(struct collector *collector);
+void reserve_release(struct collector *collector);
+
+/* reserve_block_chunks - the number of chunks in a block: fewer where the disk is nearly full, so that what is left of
+ * it is used. */
+uint32_t reserve_block_chunks(const struct collector *collector);
+
+/* reserve_take_list - the file without a name, for the caller to write, name and close; -1: there is none.
+ * reserve_name_list - cut it behind what was written, and give it that name. */
+int reserve_take_list(struct collector *collector);
+bool reserve_name_list(const struct collector *collector, int fd, const char *name);
+
+/* ---- processes of the recorded tree that are another user's than ours: each such user has a segment of its own.
+ * Who sends a datagram is the kernel's word (SCM_CREDENTIALS). What comes from strangers is dropped: those of users without a
+ * segment that descend from no recorded process. */
+
+/* user_is_believed - whether a sender is of the recorded tree, as far as the kernel tells, or root.
+ * user_answer - give a process what it asks for, or say that it gets nothing. from: how the question came.
+ * user_give_up_spoiled - close the segments of which pages vanished, once each. */
+bool user_is_believed(struct collector *collector, const struct ucred *sender);
+void user_answer(struct collector *collector, const struct seg_ask *ask, const struct ucred *sender,
+                 const struct msghdr *from);
+void user_give_up_spoiled(struct collector *collector);
+
+/* ---- what was lost, and whether a recording holds all of the tree that was to be recorded (collect_complete.c) ---- */
+
+/* complete_take_counts - note what the process of an image counts in its slot: losses and stalls, as far as they can be
+ * true. Before the slot is given away. */
+void complete_take_counts(struct collector *collector, struct collect_image *image);
+
+/* complete_lost - calls of an image that were lost so far, by cause; of one that has not ended, as complete_take_counts saw them
+ * last.
+ * complete_image - whether an image is in the recording from its begin to its end, all of it, with nothing lost. */
+uint64_t complete_lost(const struct collect_image *image, unsigned cause);
+bool complete_image(const struct collect_image *image);
+
+#define COLLECT_WHY_BYTES 1024
+
+/* complete_judge - whether the recording is complete; the one place that decides it, everybody else reads `complete`.
+ * lost     by cause, of all images and of nobody's.
+ * final    the recording is over.
+ * ret_why  every cause, in words, with semicolons between; "" where it is complete. */
+bool complete_judge(const struct collector *collector, const uint64_t *lost, bool final,
+                    char ret_why[COLLECT_WHY_BYTES]);
+
+/* front_check - note such a process, once, when it has ended or run for a while.
+ * front_look - likewise all that run. */
+void front_check(struct collector *collector, struct collect_image *image);
+void front_look(struct collector *collector);
+
+/* ---- recording.json: what was recorded, for people and for the other programs.
+ * It is written beside its place and renamed into it, so that a reader finds the old text or the new, never half. */
+
+/* json_write - write recording.json anew and put it in place of the old one. Returns false with errno set. */
+bool json_write(struct collector *collector, bool final);
+
+/* ---- the loop: a round, the rest between two, and how it knows that it is over; a recording controlled while it runs ----
+ *
+ * Those are asked for by signals to the collector, never to a recorded process; answered in recording.json:
+ *
+ *   SIGUSR1         pause                       SIGRTMIN + 1   begin a new window
+ *   SIGUSR2         go on                       SIGRTMIN + 2   end the recording; the program runs on
+ *                                               SIGRTMIN + 3   write what there is, and recording.json anew */
+
+/* loop_take_signals - take those by which a recording is controlled (mallab-record(1)).
+ * loop_begin - the first window, and the pause that --paused asks for; before the segment is published.
+ * loop_run - collect until nobody is left, or until it was asked to end. */
+void loop_take_signals(void);
+void loop_begin(struct collector *collector);
+void loop_run(struct collector *collector);
+
+/* ---- what a killed collector left: its segment's records, put behind its footprints' last whole blocks.
+ * Run by hand of `mallab convert` and `mallab record`, never by a program. The segment is taken over for good: it is
+ * stopped, so that processes still running claim nothing more, drained, and removed.
+ * It was shared with the recorded processes, so nothing in it is believed before it is checked. */
+
+enum recover_result {
+    RECOVER_DONE,
+    RECOVER_NOTHING, /* no segment, or its collector lives, or somebody else is at it */
+    RECOVER_FAILED,
+};
+
+/* recover_open - map the segment of options.out's dead collector and check it. ret_reason is set unless RECOVER_DONE. */
+enum recover_result recover_open(struct collector *collector, const char **ret_reason);
+
+/* recover_run - stop the segment, write everything in it, finish all footprints. */
+void recover_run(struct collector *collector);
+
+/* recover_footprint - go on with the footprint that the note of the image's slot names. Returns false when there is none to go on
+ * with. */
+bool recover_footprint(struct collector *collector, struct collect_image *image);
 
 #endif
