@@ -8,11 +8,10 @@
 #include "convert/base/source.h"
 #include "convert/ops/rewrite.h"
 #include "convert/text/text_input.h"
+#include "footprint/base/meta.h"
 
-#define ENTRIES_MAX     64u    /* as the workload's format */
-#define ENTRY_BYTES_MAX 65536u /* likewise */
-#define ZSTD_LEVEL_MAX  19u
-#define PROGRESS_LINES  (UINT64_C(1) << 20)
+#define ZSTD_LEVEL_MAX 19u
+#define PROGRESS_LINES (UINT64_C(1) << 20)
 
 /* The rest of a line; borrowed, not terminated. */
 struct conv_words {
@@ -153,8 +152,8 @@ struct reading {
     uint64_t time_ns;
     bool has_main, ended;
     /* The head's entries, "key=value" each, terminated; meta first. */
-    char *entries[ENTRIES_MAX];
-    bool is_note[ENTRIES_MAX];
+    char *entries[META_COUNT_MAX];
+    bool is_note[META_COUNT_MAX];
     size_t entry_count, entry_bytes;
 };
 
@@ -195,7 +194,7 @@ static enum fp_status append_entry(struct reading *reading, const char *at, cons
     const size_t old = strlen(*entry), room = (size_t)(end - at);
     char *grown, *to;
     reading->entry_bytes += room;
-    if (reading->entry_bytes > ENTRY_BYTES_MAX)
+    if (reading->entry_bytes > META_BYTES_MAX)
         return fail(reading, "more than 64 KiB of meta data");
     grown = realloc(*entry, old + room + 1);
     if (grown == NULL)
@@ -228,8 +227,8 @@ static enum fp_status take_entry(struct reading *reading, const struct conv_word
     if (is_more && reading->entry_count == 0)
         return fail(reading, "'more' without 'meta' or 'note' before it");
     if (!is_more) {
-        if (reading->entry_count == ENTRIES_MAX)
-            return fail(reading, "more than 64 entries of meta data");
+        if (reading->entry_count == META_COUNT_MAX)
+            return fail(reading, "more entries of meta data than a workload holds");
         reading->entries[reading->entry_count] = calloc(1, 1);
         if (reading->entries[reading->entry_count] == NULL)
             return writer_failed(reading, FP_ERR_MEMORY);
@@ -255,7 +254,7 @@ static bool split_entries(struct reading *reading, struct fp_meta *ret_entries)
 /* The head has ended: meta data and options are known. */
 static enum fp_status begin_body(struct reading *reading)
 {
-    struct fp_meta entries[ENTRIES_MAX], meta[ENTRIES_MAX];
+    struct fp_meta entries[META_COUNT_MAX], meta[META_COUNT_MAX];
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
     size_t meta_count = 0;
     enum fp_status status;

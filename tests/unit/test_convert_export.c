@@ -248,6 +248,23 @@ TEST(damaged_texts_are_refused_with_their_line)
     CHECK(strstr(error.what, "another version") != NULL);
 }
 
+/* A workload has up to 96 entries: of so many its text comes back, of one more it is refused. */
+TEST(as_many_entries_as_a_workload_has)
+{
+    const char *txt = scratch_path("many.txt"), *wl = scratch_path("many.wl");
+    for (int count = 96; count <= 97; count++) {
+        char text[4096] = "mallab-workload-text 1\n";
+        for (int i = 0; i < count; i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "note key%d=%d\n", i, i);
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "thread 0 1 main\n0 malloc 1 8\nend 1000\n");
+        scratch_write(txt, text, strlen(text));
+        CHECK_U64(convert(txt, wl, NULL, NULL), count == 96 ? FP_OK : FP_ERR_CORRUPT);
+    }
+    CHECK_U64(error.line, 98);
+    CHECK(strstr(error.what, "more entries") != NULL);
+}
+
 TEST(what_people_write_is_read)
 {
     static const char text[] = "mallab-workload-text 1\r\n"
