@@ -4,50 +4,19 @@
  *
  * MALLAB_GOLDEN_UPDATE=1 rewrites everything in the source tree. A change that this shows in the valid files is a
  * decision about the format: docs/contributing.md. */
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "footprint/base/bytes.h"
+#include "golden/committed.h"
 #include "golden/defects.h"
 #include "golden/dump.h"
 #include "golden/scenes.h"
-#include "unit/harness.h"
+#include "unit/scratch.h"
 
 /* Compressed bytes may differ between versions of libzstd; these files were made with this one. */
 #define GOLDEN_ZSTD 10504u
-
-static const char *golden; /* the folder of the committed files */
-static bool update;
-static char directory[] = "/tmp/mallab-golden-XXXXXX";
-
-static const char *path_of(const char *folder, const char *name, const char *ending)
-{
-    static char paths[4][1024];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s%s%s%s", folder[0] == '/' ? folder : golden,
-             folder[0] == '/' ? "" : folder, folder[0] == '/' ? "" : "/", name, ending);
-    return path;
-}
-
-static void remove_directory(void)
-{
-    (void)rmdir(directory); /* the tests have removed what they made */
-}
-
-PREPARE
-{
-    static char folder[1024];
-    const char *source = getenv("MALLAB_SOURCE");
-    snprintf(folder, sizeof folder, "%s/tests/golden", source != NULL ? source : ".");
-    golden = folder;
-    update = getenv("MALLAB_GOLDEN_UPDATE") != NULL;
-    (void)umask(022);
-    if (mkdtemp(directory) == NULL || atexit(remove_directory) != 0)
-        abort();
-}
 
 static bool is_workload(const char *name)
 {
@@ -57,7 +26,7 @@ static bool is_workload(const char *name)
 /* A footprint is read only by its owner, who need not be us here: the tree may be another user's, or its group's. */
 static struct dump_result dump_copy(const char *path, FILE *out)
 {
-    const char *copy = path_of(directory, "copy.fp", "");
+    const char *copy = scratch_path("copy.fp");
     struct dump_result result = {.stage = "copy"};
     struct image image = {0};
     if (image_load(&image, path) && image_store(&image, copy)) {
@@ -87,45 +56,12 @@ static char *dump_text(const char *path)
     return text;
 }
 
-/* Name the first line that differs. */
-static void check_text(const char *name, const char *actual, const char *expected)
-{
-    unsigned line = 1;
-    while (*actual != '\0' && *actual == *expected) {
-        line += *actual == '\n';
-        actual++;
-        expected++;
-    }
-    if (*actual != *expected)
-        HARNESS_FAIL("%s: line %u of its dump differs: '...%.40s', expected '...%.40s'", name, line, actual,
-                     expected);
-}
-
-static void load(struct image *image, const char *path)
-{
-    if (!image_load(image, path))
-        HARNESS_FAIL("cannot read %s: %s", path, strerror(errno));
-}
-
-static void store_text(const char *path, const char *text)
-{
-    const struct image image = {(uint8_t *)(uintptr_t)text, strlen(text), 0};
-    CHECK(image_store(&image, path));
-}
-
 static void check_committed_scene(const struct scene *scene)
 {
-    const char *text_path = path_of("valid", scene->name, ".txt");
-    char *actual = dump_text(path_of("valid", scene->name, ""));
-    struct image expected = {0};
-    if (update)
-        store_text(text_path, actual);
-    load(&expected, text_path);
-    image_splice(&expected, expected.size, 0, "", 1);
-    CHECK(expected.size > 20 && expected.size < 100000);
-    check_text(scene->name, actual, (const char *)expected.bytes);
+    char *actual = dump_text(committed("valid", scene->name, ""));
+    CHECK(strlen(actual) > 20 && strlen(actual) < 100000);
+    check_text(committed("valid", scene->name, ".txt"), actual);
     free(actual);
-    image_release(&expected);
 }
 
 /* Same blocks with the same columns, however these are compressed. */
@@ -153,14 +89,14 @@ static void check_same_structure(const char *name, const struct image *actual, c
 
 static void check_written_scene(const struct scene *scene)
 {
-    const char *made = path_of(directory, scene->name, "");
+    const char *made = scratch_path(scene->name);
     struct image actual = {0};
     struct image expected = {0};
     CHECK_U64(scene->write(made), FP_OK);
     load(&actual, made);
-    if (update)
-        CHECK(image_store(&actual, path_of("valid", scene->name, "")));
-    load(&expected, path_of("valid", scene->name, ""));
+    if (is_update())
+        CHECK(image_store(&actual, committed("valid", scene->name, "")));
+    load(&expected, committed("valid", scene->name, ""));
     CHECK(expected.size > FILE_HEADER_BYTES && expected.size <= 20480);
     check_same_structure(scene->name, &actual, &expected);
     if (ZSTD_versionNumber() == GOLDEN_ZSTD &&
@@ -200,27 +136,26 @@ static void put_result(const char *name, const struct dump_result *result, char 
 static void check_defect(const struct defect *defect, FILE *lines)
 {
     struct image made = {0};
-    struct image committed = {0};
+    struct image kept = {0};
     char line[256];
-    load(&made, path_of("valid", defect->base, ""));
+    load(&made, committed("valid", defect->base, ""));
     defect_apply(&made, defect);
-    if (update)
-        CHECK(image_store(&made, path_of("invalid", defect->name, "")));
-    load(&committed, path_of("invalid", defect->name, ""));
-    if (made.size != committed.size || memcmp(made.bytes, committed.bytes, made.size) != 0)
+    if (is_update())
+        CHECK(image_store(&made, committed("invalid", defect->name, "")));
+    load(&kept, committed("invalid", defect->name, ""));
+    if (made.size != kept.size || memcmp(made.bytes, kept.bytes, made.size) != 0)
         HARNESS_FAIL("%s is not what its recipe makes", defect->name);
-    const struct dump_result result = dump(path_of("invalid", defect->name, ""), NULL);
+    const struct dump_result result = dump(committed("invalid", defect->name, ""), NULL);
     CHECK(result.error.status != FP_OK);
     put_result(defect->name, &result, line, sizeof line);
     fputs(line, lines);
     image_release(&made);
-    image_release(&committed);
+    image_release(&kept);
 }
 
 TEST(damaged_files_are_refused_as_listed)
 {
     static const struct defect *const tables[] = {FP_DEFECTS, WL_DEFECTS};
-    struct image expected = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *lines = open_memstream(&text, &size);
@@ -232,11 +167,6 @@ TEST(damaged_files_are_refused_as_listed)
             check_defect(defect, lines);
     if (fclose(lines) != 0)
         abort();
-    if (update)
-        store_text(path_of("invalid", "expected.txt", ""), text);
-    load(&expected, path_of("invalid", "expected.txt", ""));
-    image_splice(&expected, expected.size, 0, "", 1);
-    check_text("invalid/expected.txt", text, (const char *)expected.bytes);
+    check_text(committed("invalid", "expected.txt", ""), text);
     free(text);
-    image_release(&expected);
 }

@@ -11,38 +11,14 @@
 #include "convert/convert.h"
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
+#include "golden/committed.h"
 #include "golden/dump.h"
-#include "golden/patch.h"
-#include "unit/harness.h"
 #include "unit/scratch.h"
-
-static char golden[1024]; /* the folder of the committed files */
-
-PREPARE
-{
-    const char *source = getenv("MALLAB_SOURCE");
-    snprintf(golden, sizeof golden, "%s/tests/golden", source != NULL ? source : ".");
-}
 
 static bool ends_with(const char *name, const char *end)
 {
     const size_t length = strlen(name), end_length = strlen(end);
     return length > end_length && strcmp(name + length - end_length, end) == 0;
-}
-
-static const char *path_of(const char *folder, const char *name, const char *ending)
-{
-    static char paths[4][2048];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s/%s%s", golden, folder, name, ending);
-    return path;
-}
-
-static void load(struct image *image, const char *path)
-{
-    if (!image_load(image, path))
-        HARNESS_FAIL("cannot read %s", path);
 }
 
 /* Digits to bytes, in place. */
@@ -72,7 +48,7 @@ static void from_hex(struct image *image)
 static const char *trace_path(const char *folder, const char *name)
 {
     struct image image = {0};
-    const char *path = path_of(folder, name, "");
+    const char *path = committed(folder, name, "");
     if (!ends_with(name, ".hex"))
         return path;
     load(&image, path);
@@ -81,25 +57,6 @@ static const char *trace_path(const char *folder, const char *name)
     scratch_write(path, image.bytes, image.size);
     image_release(&image);
     return path;
-}
-
-/* Compare with a committed text, or write it. */
-static void check_text(const char *path, const char *text)
-{
-    struct image expected = {0};
-    unsigned line = 1;
-    if (getenv("MALLAB_GOLDEN_UPDATE") != NULL) {
-        const struct image image = {(uint8_t *)(uintptr_t)text, strlen(text), 0};
-        CHECK(image_store(&image, path));
-    }
-    load(&expected, path);
-    image_splice(&expected, expected.size, 0, "", 1);
-    const char *wanted = (const char *)expected.bytes;
-    for (; *text != '\0' && *text == *wanted; text++, wanted++)
-        line += *text == '\n';
-    if (*text != *wanted)
-        HARNESS_FAIL("%s, line %u: '%.60s', expected '%.60s'", path, line, text, wanted);
-    image_release(&expected);
 }
 
 /* ---- valid --------------------------------------------------------------------------------- */
@@ -173,7 +130,7 @@ static void check_trace(const char *name)
     if (found != NULL && named != NULL) {
         CHECK_STR(found, named);
         drop_version(found);
-        check_text(path_of("traces", name, ".expected"), found);
+        check_text(committed("traces", name, ".expected"), found);
     }
     formats_seen[kind] = true;
     free(found);
@@ -183,7 +140,7 @@ static void check_trace(const char *name)
 static unsigned each_file(const char *folder, const char *begin, void (*check)(const char *name))
 {
     struct dirent **entries = NULL;
-    const int count = scandir(path_of(folder, "", ""), &entries, NULL, alphasort);
+    const int count = scandir(committed(folder, "", ""), &entries, NULL, alphasort);
     unsigned files = 0;
     CHECK(count > 0);
     for (int i = 0; i < count; i++) {
@@ -256,6 +213,6 @@ TEST(damaged_traces_are_refused_as_listed)
     CHECK(each_file("invalid", "trace-", check_refused) > 20);
     if (fclose(answers) != 0)
         abort();
-    check_text(path_of("invalid", "traces.txt", ""), text);
+    check_text(committed("invalid", "traces.txt", ""), text);
     free(text);
 }

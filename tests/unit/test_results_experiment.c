@@ -15,17 +15,6 @@
 
 static char directory[] = "/tmp/mallab-unit-XXXXXX";
 
-/* The result of an experiment as JSON. */
-static json_t *json_of(const struct res_experiment *experiment, const struct res_missing *missing,
-                       size_t count)
-{
-    struct res_result result;
-    res_result_of_experiment(experiment, missing, count, &result);
-    json_t *json = res_result_write(&result);
-    res_result_release(&result);
-    return json;
-}
-
 /* What a replay of two batches and 10 ops prints. */
 static char *answer(const char *digest, const char *proof, double ns_per_op, int first_ns, int second_ns,
                     long peak)
@@ -63,41 +52,59 @@ static void unscripted(struct res_candidate *candidate)
 static const struct res_workload WORKLOAD = {
     .name = "test", .path = "/dev/null", .ops = 10, .threads = 1, .complete = true};
 
-struct setup {
+/* What a test begins with, and the experiment that it makes of it. */
+static struct setup {
     struct res_candidate pool[8];
     const struct res_candidate *candidates[8];
     struct res_options options;
-};
+} setup;
+static struct res_experiment experiment;
 
 /* scripts: names of the pool's candidates in use; `none` is always the floor. */
-static void setup_init(struct setup *setup, size_t candidate_count)
+static void setup_init(size_t candidate_count)
 {
-    setup->pool[0] = scripted("base", answer("d1", "true", 22, 100, 120, 1000));
-    setup->pool[1] = scripted("fast", answer("d1", "true", 12, 50, 70, 2000));
-    setup->pool[2] = scripted("wrong", answer("d2", "true", 1, 1, 1, 1));
-    setup->pool[3] = scripted("liar", answer("d1", "false", 1, 1, 1, 1));
-    setup->pool[4] = scripted("crash",
-                              res_strdup(HEAD "echo first >&2\necho the last words >&2\nkill -SEGV $$\n"));
-    setup->pool[5] = scripted("garbage", res_strdup(HEAD "echo '{\"ops\": 10'\n"));
-    setup->pool[6] = scripted("status", res_strdup(HEAD "echo no memory >&2\nexit 1\n"));
-    setup->pool[7] = scripted("none", answer("d1", "true", 2, 10, 10, 0));
+    setup.pool[0] = scripted("base", answer("d1", "true", 22, 100, 120, 1000));
+    setup.pool[1] = scripted("fast", answer("d1", "true", 12, 50, 70, 2000));
+    setup.pool[2] = scripted("wrong", answer("d2", "true", 1, 1, 1, 1));
+    setup.pool[3] = scripted("liar", answer("d1", "false", 1, 1, 1, 1));
+    setup.pool[4] = scripted("crash",
+                             res_strdup(HEAD "echo first >&2\necho the last words >&2\nkill -SEGV $$\n"));
+    setup.pool[5] = scripted("garbage", res_strdup(HEAD "echo '{\"ops\": 10'\n"));
+    setup.pool[6] = scripted("status", res_strdup(HEAD "echo no memory >&2\nexit 1\n"));
+    setup.pool[7] = scripted("none", answer("d1", "true", 2, 10, 10, 0));
     for (size_t i = 0; i < 7; i++)
-        setup->candidates[i] = &setup->pool[i];
-    setup->options = (struct res_options){
+        setup.candidates[i] = &setup.pool[i];
+    setup.options = (struct res_options){
         .workloads = &WORKLOAD,
         .workload_count = 1,
-        .candidates = setup->candidates,
+        .candidates = setup.candidates,
         .candidate_count = candidate_count,
-        .floor = &setup->pool[7],
+        .floor = &setup.pool[7],
         .rounds = 8,
         .seed = 42,
     };
 }
 
-static void setup_release(struct setup *setup)
+static void run(void)
 {
+    res_experiment_run(&setup.options, &experiment);
+}
+
+static void setup_release(void)
+{
+    res_experiment_release(&experiment);
     for (size_t i = 0; i < 8; i++)
-        unscripted(&setup->pool[i]);
+        unscripted(&setup.pool[i]);
+}
+
+/* Its result as JSON. */
+static json_t *json_of(const struct res_missing *missing, size_t count)
+{
+    struct res_result result;
+    res_result_of_experiment(&experiment, missing, count, &result);
+    json_t *json = res_result_write(&result);
+    res_result_release(&result);
+    return json;
 }
 
 static void near(const char *what, double actual, double expected)
@@ -107,10 +114,10 @@ static void near(const char *what, double actual, double expected)
 }
 
 /* Candidates, control, floor, as the result has them. */
-static struct res_figures figures_of(const struct res_experiment *experiment, size_t entry)
+static struct res_figures figures_of(size_t entry)
 {
     struct res_result result;
-    res_result_of_experiment(experiment, NULL, 0, &result);
+    res_result_of_experiment(&experiment, NULL, 0, &result);
     const struct res_result_workload *workload = &result.workloads[0];
     const struct res_figures figures = entry < workload->candidate_count ? workload->candidates[entry].figures
                                        : entry == workload->candidate_count ? workload->control.figures
@@ -121,18 +128,16 @@ static struct res_figures figures_of(const struct res_experiment *experiment, si
 
 TEST(figures_are_net_of_the_floor)
 {
-    struct setup setup;
-    struct res_experiment experiment;
-    setup_init(&setup, 2);
-    res_experiment_run(&setup.options, &experiment);
+    setup_init(2);
+    run();
     const struct res_trial *trial = &experiment.trials[0];
     CHECK_U64(trial->entry_count, 4);
     CHECK_U64(trial->rounds, 8);
     CHECK_STR(trial->digest, "d1");
-    const struct res_figures base = figures_of(&experiment, 0);
-    const struct res_figures fast = figures_of(&experiment, 1);
-    const struct res_figures control = figures_of(&experiment, 2);
-    const struct res_figures floor = figures_of(&experiment, 3);
+    const struct res_figures base = figures_of(0);
+    const struct res_figures fast = figures_of(1);
+    const struct res_figures control = figures_of(2);
+    const struct res_figures floor = figures_of(3);
     near("steady of base", base.steady_ns_per_op, (220 - 20) / 10.0);
     near("steady of fast", fast.steady_ns_per_op, (120 - 20) / 10.0);
     near("steady of the floor", floor.steady_ns_per_op, 2);
@@ -146,26 +151,22 @@ TEST(figures_are_net_of_the_floor)
     CHECK_U64(fast.time.verdict, RES_LESS);
     CHECK_U64(fast.peak.verdict, RES_MORE);
     CHECK_U64(control.time.verdict, RES_SAME);
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(of_two_rounds_there_is_a_ratio_and_no_interval)
 {
     for (unsigned rounds = 2; rounds <= RES_ROUNDS_FOR_INTERVAL; rounds++) {
-        struct setup setup;
-        struct res_experiment experiment;
-        setup_init(&setup, 2);
+        setup_init(2);
         setup.options.rounds = rounds;
-        res_experiment_run(&setup.options, &experiment);
-        const struct res_figures fast = figures_of(&experiment, 1);
+        run();
+        const struct res_figures fast = figures_of(1);
         near("ratio", fast.time.ratio, 0.5);
         CHECK(isfinite(fast.time.interval.low) ==
               (rounds >= RES_ROUNDS_FOR_MEMORY)); /* half of it, each time */
         CHECK(isfinite(fast.peak.interval.low));  /* Student's, however wide */
         CHECK_U64(fast.time.verdict, rounds >= RES_ROUNDS_FOR_MEMORY ? RES_LESS : RES_UNDECIDED);
-        res_experiment_release(&experiment);
-        setup_release(&setup);
+        setup_release();
     }
 }
 
@@ -205,31 +206,26 @@ TEST(batches_of_long_runs_are_merged)
 {
     static const char *const names[] = {"base", "fast", "none"};
     static const size_t places[] = {0, 1, 7};
-    struct setup setup;
-    struct res_experiment experiment;
-    setup_init(&setup, 2);
+    setup_init(2);
     for (size_t i = 0; i < 3; i++) {
         unscripted(&setup.pool[places[i]]);
         setup.pool[places[i]] = lengthy(names[i]);
     }
     setup.options.rounds = 1;
-    res_experiment_run(&setup.options, &experiment);
+    run();
     for (size_t i = 0; i < experiment.trials[0].entry_count; i++) {
         const struct res_run *run = &experiment.trials[0].entries[i].runs[0];
         CHECK_U64(run->batch_count, 1667);
         CHECK_U64(run->batch_ns[0], 3);
         CHECK_U64(run->batch_ns[1666], 2);
     }
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(memory_is_of_its_own_pass)
 {
-    struct setup setup;
-    struct res_experiment experiment;
     struct res_workload workload = WORKLOAD;
-    setup_init(&setup, 3);
+    setup_init(3);
     workload.duration_ns = 5;
     for (size_t i = 0; i < 3; i++)
         unscripted(&setup.pool[i]);
@@ -239,11 +235,11 @@ TEST(memory_is_of_its_own_pass)
     setup.options.workloads = &workload;
     setup.options.memory_rounds = 3;
     setup.options.idle_ms = 60000;
-    res_experiment_run(&setup.options, &experiment);
+    run();
     const struct res_trial *trial = &experiment.trials[0];
-    const struct res_figures base = figures_of(&experiment, 0);
-    const struct res_figures other = figures_of(&experiment, 1);
-    const struct res_figures odd = figures_of(&experiment, 2);
+    const struct res_figures base = figures_of(0);
+    const struct res_figures other = figures_of(1);
+    const struct res_figures odd = figures_of(2);
     CHECK_U64(trial->rounds, 8);
     CHECK_U64(trial->memory_rounds, 3);
     CHECK_U64(trial->entries[1].run_count, 8);
@@ -257,7 +253,7 @@ TEST(memory_is_of_its_own_pass)
     near("given back", other.given_back_share, 0.5);
     CHECK_U64(other.peak.verdict, RES_LESS);
     CHECK_U64(odd.peak.verdict, RES_UNDECIDED);
-    json_t *result = json_of(&experiment, NULL, 0);
+    json_t *result = json_of(NULL, 0);
     json_t *entry = json_array_get(
         json_object_get(json_array_get(json_object_get(result, "workloads"), 0), "candidates"), 2);
     json_t *resident = json_object_get(entry, "resident");
@@ -270,38 +266,32 @@ TEST(memory_is_of_its_own_pass)
     CHECK(strstr(table, "-50.0% [-50.0 -50.0] less") != NULL);
     free(table);
     json_decref(result);
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(without_recorded_time_memory_is_of_the_timed_runs)
 {
-    struct setup setup;
-    struct res_experiment experiment;
-    setup_init(&setup, 2);
+    setup_init(2);
     setup.options.memory_rounds = 3;
-    res_experiment_run(&setup.options, &experiment);
+    run();
     const struct res_trial *trial = &experiment.trials[0];
     CHECK_U64(trial->memory_rounds, 0);
     CHECK_U64(trial->entries[1].memory_count, 0);
-    near("peak", figures_of(&experiment, 1).peak_bytes, 2000);
-    json_t *result = json_of(&experiment, NULL, 0);
+    near("peak", figures_of(1).peak_bytes, 2000);
+    json_t *result = json_of(NULL, 0);
     char *table = res_table_text(typed(result), &(struct res_style){.details = true});
     CHECK(strstr(table, "resident memory is that of the timed runs, on the machine") != NULL);
     free(table);
     json_decref(result);
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(a_failing_candidate_says_why_and_stops_no_other)
 {
     static const char *const reasons[] = {
         NULL, NULL, "other ops", "'/lib/other.so'", "the last words", "no JSON", "exit code 1: no memory"};
-    struct setup setup;
-    struct res_experiment experiment;
-    setup_init(&setup, 7);
-    res_experiment_run(&setup.options, &experiment);
+    setup_init(7);
+    run();
     const struct res_trial *trial = &experiment.trials[0];
     CHECK_U64(trial->rounds, 8);
     for (size_t i = 0; i < 7; i++) {
@@ -312,26 +302,22 @@ TEST(a_failing_candidate_says_why_and_stops_no_other)
                          failed ? entry->failed : "no failure",
                          reasons[i] != NULL ? reasons[i] : "no failure");
         CHECK_U64(entry->run_count, failed ? 0 : 8);
-        CHECK(isnan(figures_of(&experiment, i).time.ratio) == failed);
+        CHECK(isnan(figures_of(i).time.ratio) == failed);
     }
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(a_run_that_hangs_is_ended)
 {
-    struct setup setup;
-    struct res_experiment experiment;
-    setup_init(&setup, 2);
+    setup_init(2);
     unscripted(&setup.pool[1]);
     setup.pool[1] = scripted("fast", res_strdup(HEAD "exec sleep 1000\n"));
     setup.options.timeout_ns = 300000000;
     setup.options.rounds = 1;
-    res_experiment_run(&setup.options, &experiment);
+    run();
     const char *failed = experiment.trials[0].entries[1].failed;
     CHECK(failed != NULL && strcmp(failed, "gave no answer in 300 ms (--timeout)") == 0);
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 /* ---- order and stopping --------------------------------------------------------------------- */
@@ -357,30 +343,26 @@ static void note(void *context, const struct res_workload *workload, const char 
         log->stop = SIGINT;
 }
 
-static void run_logged(uint64_t seed, unsigned stop_at_round, struct log *log,
-                       struct res_experiment *ret_experiment, struct setup *setup)
+static void run_logged(uint64_t seed, unsigned stop_at_round, struct log *log)
 {
     *log = (struct log){.stop_at_round = stop_at_round};
-    setup->options.seed = seed;
-    setup->options.progress = note;
-    setup->options.context = log;
-    setup->options.stop = &log->stop;
-    res_experiment_run(&setup->options, ret_experiment);
+    setup.options.seed = seed;
+    setup.options.progress = note;
+    setup.options.context = log;
+    setup.options.stop = &log->stop;
+    run();
 }
 
 TEST(each_round_holds_everyone_once_in_an_order_of_the_seed)
 {
-    struct setup setup;
     struct log first, again, other;
-    struct res_experiment experiment;
     bool shuffled = false;
-    setup_init(&setup, 2);
-    run_logged(7, 99, &first, &experiment, &setup);
+    setup_init(2);
+    run_logged(7, 99, &first);
     res_experiment_release(&experiment);
-    run_logged(7, 99, &again, &experiment, &setup);
+    run_logged(7, 99, &again);
     res_experiment_release(&experiment);
-    run_logged(8, 99, &other, &experiment, &setup);
-    res_experiment_release(&experiment);
+    run_logged(8, 99, &other);
     CHECK_STR(first.order[0], "bfcn"); /* the warm-up */
     for (unsigned round = 1; round <= 8; round++) {
         CHECK_U64(strlen(first.order[round]), 4);
@@ -391,36 +373,31 @@ TEST(each_round_holds_everyone_once_in_an_order_of_the_seed)
     }
     CHECK(shuffled);
     CHECK(memcmp(first.order, other.order, sizeof first.order) != 0);
-    setup_release(&setup);
+    setup_release();
 }
 
 /* Of a thousand rounds eight are planned: what is left is of these. */
 TEST(what_is_left_is_of_the_rounds_that_are_planned)
 {
-    struct setup setup;
     struct log log;
-    struct res_experiment experiment;
-    setup_init(&setup, 2);
+    setup_init(2);
     setup.options.rounds = 1000;
     setup.options.time_budget_ns = 1;
-    run_logged(7, 99, &log, &experiment, &setup); /* which looks at how many runs there are */
+    run_logged(7, 99, &log); /* which looks at how many runs there are */
     CHECK_U64(log.runs, 4 * 9);
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(stopping_keeps_the_finished_rounds)
 {
-    struct setup setup;
     struct log log;
-    struct res_experiment experiment;
-    setup_init(&setup, 2);
-    run_logged(7, 4, &log, &experiment, &setup);
+    setup_init(2);
+    run_logged(7, 4, &log);
     CHECK(experiment.stopped);
     CHECK_U64(experiment.trials[0].rounds, 3);
     for (size_t i = 0; i < experiment.trials[0].entry_count; i++)
         CHECK_U64(experiment.trials[0].entries[i].run_count, 3);
-    json_t *result = json_of(&experiment, NULL, 0);
+    json_t *result = json_of(NULL, 0);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds")), 3);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds_asked")), 8);
     CHECK(json_is_true(json_object_get(result, "stopped")));
@@ -430,18 +407,15 @@ TEST(stopping_keeps_the_finished_rounds)
     CHECK_STR(problem != NULL ? problem : "", "");
     res_result_release(&read);
     json_decref(result);
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(the_result_keeps_every_sample)
 {
-    struct setup setup;
-    struct res_experiment experiment;
     const struct res_missing missing = {.name = "absent", .reason = "not here"};
-    setup_init(&setup, 2);
-    res_experiment_run(&setup.options, &experiment);
-    json_t *result = json_of(&experiment, &missing, 1);
+    setup_init(2);
+    run();
+    json_t *result = json_of(&missing, 1);
     json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
     json_t *runs = json_object_get(json_array_get(json_object_get(workload, "candidates"), 1), "runs");
     CHECK_STR(json_string_value(json_object_get(result, "schema")), "mallab-experiment/1");
@@ -464,8 +438,7 @@ TEST(the_result_keeps_every_sample)
     CHECK(strstr(verdict, "time: fast saves 50 % of malloc's time, for ") == verdict);
     free(table);
     json_decref(result);
-    res_experiment_release(&experiment);
-    setup_release(&setup);
+    setup_release();
 }
 
 TEST(the_digest_of_most_is_the_agreed_one)
