@@ -19,7 +19,7 @@ static const char *format_of(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    if (fuzz_turn(bytes, size) % 16 == 0) /* finding out opens it several times */
+    if (fuzz_turn(bytes, size) % 32 == 0) /* finding out opens it several times */
         check_convert(bytes, size, NULL);
     check_convert(bytes, size, format_of(bytes, size));
     return 0;

@@ -20,7 +20,7 @@ _Noreturn void fuzz_fail(const char *file, int line, const char *condition);
 
 /* fuzz_turn - below FUZZ_TURNS, by a hash of the input: what of all that a target can do is done with it. 0 is everything, which takes ten
  * times as long as reading; a crash at another turn comes again with the same bytes. Under driver.c it is always 0. */
-#define FUZZ_TURNS 64u
+#define FUZZ_TURNS 256u
 unsigned fuzz_turn(const uint8_t *bytes, size_t size);
 extern bool fuzz_everything; /* driver.c's: turns do not count */
 
