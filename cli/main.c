@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/complete.h"
-#include "cli/options/option_table.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "results/report/grid/grid.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/options/complete.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "convert/text/text_input.h"
 #include "footprint/base/support.h"

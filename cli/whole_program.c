@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/choice.h"
-#include "cli/options/complete.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"

@@ -40,12 +40,12 @@ struct cli_verb {
     const char *summary;              /* for the list of verbs */
     const char *usage;                /* a line each, without "mallab NAME" */
     const char *purpose;              /* what it does, above the options */
-    const struct cli_option *options; /* its rows (options/option_table.h); NULL: only --help */
+    const struct cli_option *options; /* its rows (options/options.h); NULL: only --help */
     const char *notes;                /* a paragraph below the options; NULL: none */
     const char *examples;             /* a line each */
     const char *exit_codes;
     enum cli_command_at command_at;
-    const char *completes; /* what completion says for operands (options/complete.h); NULL: nothing */
+    const char *completes; /* what completion says for operands (options/options.h); NULL: nothing */
     int (*run)(int argc, char **argv);
 };
 

@@ -1,5 +1,5 @@
 /* choice.c - names on the command line to candidates. */
-#include "cli/options/choice.h"
+#include "cli/options/options.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* complete.c - completion of a command line from the verbs' rows. */
-#include "cli/options/complete.h"
+#include "cli/options/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

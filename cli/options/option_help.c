@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/option_table.h"
+#include "cli/options/options.h"
 #include "footprint/base/support.h"
 
 #define WIDTH  80u

@@ -1,5 +1,5 @@
 /* option_table.c - rows to a list, and a command line to settings. */
-#include "cli/options/option_table.h"
+#include "cli/options/options.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* shared_options.c - see shared_options.h. */
-#include "cli/options/shared_options.h"
+/* shared_options.c - options on the answer, on a run, on a selection. */
+#include "cli/options/options.h"
 
 #include <inttypes.h>
 #include <math.h>

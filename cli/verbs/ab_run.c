@@ -1,5 +1,5 @@
 /* ab_run.c - the whole way from inputs to a table. */
-#include "cli/verbs/ab_run.h"
+#include "cli/verbs/verbs.h"
 
 #include <math.h>
 #include <signal.h>
@@ -10,9 +10,6 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/verbs/confirm_step.h"
-#include "cli/verbs/record_step.h"
-#include "cli/verbs/result_files.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "record/recorder.h"

@@ -1,5 +1,5 @@
 /* convert_report.c - the report of `mallab convert`, as lines on stderr and as JSON. */
-#include "cli/verbs/convert_report.h"
+#include "cli/verbs/verbs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +10,6 @@
 
 #include "cli/base/json_bounds.h"
 #include "cli/describe/describe.h"
-#include "cli/verbs/verbs.h"
 #include "convert/base/unnamed_file.h"
 #include "convert/import/formats.h"
 #include "convert/recording/recording.h"
@@ -45,7 +44,7 @@ static double percent(uint64_t part, uint64_t all)
 static void add_others(struct res_text *words, const struct conv_survey *survey, const char *chosen)
 {
     size_t count, listed = 0;
-    struct cli_program *programs = cli_programs(survey, &count);
+    struct cli_image_group *programs = cli_programs(survey, &count);
     const uint64_t all = events_of(survey, false);
     res_text_printf(words, " (--process chooses others");
     for (size_t i = 0; i < count && listed < PROGRAMS_MOST; i++) {

@@ -1,5 +1,5 @@
 /* record_step.c - record a command for `ab`, a program that runs for `record` and `ab`. */
-#include "cli/verbs/record_step.h"
+#include "cli/verbs/verbs.h"
 
 #include <errno.h>
 #include <fcntl.h>

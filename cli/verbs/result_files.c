@@ -1,5 +1,5 @@
-/* result_files.c - see result_files.h. */
-#include "cli/verbs/result_files.h"
+/* result_files.c - results read, kept and shown. */
+#include "cli/verbs/verbs.h"
 
 #include <errno.h>
 #include <signal.h>

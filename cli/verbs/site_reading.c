@@ -1,5 +1,5 @@
-/* site_reading.c - see site_reading.h. */
-#include "cli/verbs/site_reading.h"
+/* site_reading.c - a recording read for its call stacks, and their names. */
+#include "cli/verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/ab_run.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/statistics/statistics.h"

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/choice.h"
-#include "cli/options/shared_options.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/fields.h"

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/ab_run.h"
-#include "cli/verbs/result_files.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"

@@ -1,4 +1,4 @@
-/* verb_confirm.c - the program itself under each allocator, as a step of `ab` (confirm_step.h) and as `mallab confirm`. */
+/* verb_confirm.c - the program itself under each allocator, as a step of `ab` (struct cli_confirm_step) and as `mallab confirm`. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,11 +6,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/choice.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/confirm_step.h"
-#include "cli/verbs/record_step.h"
-#include "cli/verbs/result_files.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"

@@ -4,10 +4,8 @@
 #include <sys/stat.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/convert_report.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "cli/verbs/workloads.h"
 #include "convert/export/export.h"
 #include "convert/open/input.h"
 #include "footprint/base/support.h"

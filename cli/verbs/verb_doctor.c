@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/choice.h"
-#include "cli/options/shared_options.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "replay/clock/ticks.h"

@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/record_step.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"

@@ -9,11 +9,8 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/choice.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/convert_report.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "cli/verbs/workloads.h"
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "footprint/base/process.h"

@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/result_files.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "convert/base/error.h"
 #include "footprint/base/support.h"

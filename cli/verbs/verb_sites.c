@@ -6,8 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/json_bounds.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/site_reading.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/fields.h"

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "cli/base/json_bounds.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/convert_report.h"
+#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "convert/recording/recording_json.h"
 #include "footprint/base/words.h"

@@ -1,5 +1,5 @@
 /* workload_facts.c - the facts of a workload, and of a group of them: a directory of files NAME.wl, one of each process. */
-#include "cli/verbs/workloads.h"
+#include "cli/verbs/verbs.h"
 
 #include <dirent.h>
 #include <math.h>

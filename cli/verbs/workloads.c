@@ -1,5 +1,5 @@
 /* workloads.c - the way from any input to workloads that can be replayed. */
-#include "cli/verbs/workloads.h"
+#include "cli/verbs/verbs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/shared_options.h"
-#include "cli/verbs/convert_report.h"
+#include "cli/options/options.h"
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
 #include "convert/recording/choose.h"

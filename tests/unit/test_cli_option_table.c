@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/option_table.h"
+#include "cli/options/options.h"
 #include "harness.h"
 
 struct inner {

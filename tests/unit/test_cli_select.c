@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/shared_options.h"
+#include "cli/options/options.h"
 #include "unit/harness.h"
 
 static struct conv_when when_of(const char *text)
