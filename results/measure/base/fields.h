@@ -253,4 +253,7 @@ json_t *res_json_whole(double value);
 /* res_json_text - words, made plain (res_text_plain); null for NULL. */
 json_t *res_json_text(const char *words);
 
+/* res_json_numbers - the first `count` numbers of an array; NAN where there is none. The caller's to free. */
+double *res_json_numbers(const json_t *array, size_t count);
+
 #endif

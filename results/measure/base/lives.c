@@ -209,3 +209,13 @@ json_t *res_json_text(const char *words)
     }
     return string != NULL ? string : json_null();
 }
+
+double *res_json_numbers(const json_t *array, size_t count)
+{
+    double *numbers = res_calloc(count + 1, sizeof *numbers);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+        numbers[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return numbers;
+}

@@ -106,15 +106,6 @@ struct res_growth res_growth_of(const double *times_ns, const double *bytes, siz
     return growth;
 }
 
-/* NULL: there are not `count`. The caller's to free. */
-static double *numbers_of(const json_t *array, size_t count)
-{
-    double *numbers = json_array_size(array) == count ? res_calloc(count + 1, sizeof *numbers) : NULL;
-    for (size_t i = 0; i < count && numbers != NULL; i++)
-        numbers[i] = json_number_value(json_array_get(array, i));
-    return numbers;
-}
-
 struct res_growth res_growth_beyond(const double *times_ns, double *bytes, const double *live, size_t count,
                                     struct res_growth *ret_live)
 {
@@ -133,13 +124,14 @@ struct res_growth res_growth_beyond(const double *times_ns, double *bytes, const
 void res_growth_measure(struct res_run *run)
 {
     const json_t *samples = json_object_get(run->json, "samples");
-    const json_t *times = json_object_get(samples, "time_ns");
-    const size_t count = json_array_size(times);
-    RES_FREED double *times_ns = numbers_of(times, count);
-    RES_FREED double *live = numbers_of(json_object_get(samples, "live_bytes"), count);
-    RES_FREED double *resident = numbers_of(json_object_get(samples, "resident_bytes"), count);
+    const json_t *lists[] = {json_object_get(samples, "time_ns"), json_object_get(samples, "live_bytes"),
+                             json_object_get(samples, "resident_bytes")};
+    const size_t count = json_array_size(lists[0]);
+    RES_FREED double *times_ns = res_json_numbers(lists[0], count);
+    RES_FREED double *live = res_json_numbers(lists[1], count);
+    RES_FREED double *resident = res_json_numbers(lists[2], count);
     run->growth = run->live_growth = (struct res_growth){NAN, NAN, NAN};
-    if (times_ns != NULL && live != NULL && resident != NULL)
+    if (json_array_size(lists[1]) == count && json_array_size(lists[2]) == count)
         run->growth = res_growth_beyond(times_ns, resident, live, count, &run->live_growth);
 }
 

@@ -254,9 +254,10 @@ char *res_beside_document(const struct res_beside *beside, const struct res_styl
 /* ---- a check as JUnit's XML, as the schema of Jenkins takes it ---- */
 
 /* res_text_plain has taken out what XML 1.0 cannot hold: control characters and malformed UTF-8. */
-static void add_xml(struct res_text *text, const char *words)
+static void add_xml(struct res_text *text, const char *before, const char *words, const char *behind)
 {
     RES_FREED char *plain = res_text_plain(words);
+    res_text_printf(text, "%s", before);
     for (const char *byte = plain; *byte != '\0'; byte++) {
         const char *entity = *byte == '&'   ? "&amp;"
                              : *byte == '<' ? "&lt;"
@@ -265,6 +266,7 @@ static void add_xml(struct res_text *text, const char *words)
                                             : NULL;
         res_text_add(text, entity != NULL ? entity : byte, entity != NULL ? strlen(entity) : 1);
     }
+    res_text_printf(text, "%s", behind);
 }
 
 enum mark { MARK_PASSED, MARK_FAILED, MARK_SKIPPED };
@@ -302,32 +304,21 @@ static void add_case(struct res_text *text, const struct res_finding *finding, e
     RES_FREED char *message = res_printf("%s %s, limit %s: %s%s%s", finding->metric, seen,
                                          res_finding_limit(finding), finding->word,
                                          *finding->reason != '\0' ? ", " : "", finding->reason);
-    res_text_printf(text, "    <testcase classname=\"");
-    add_xml(text, finding->workload);
-    res_text_printf(text, "\" name=\"");
-    add_xml(text, finding->candidate);
-    res_text_printf(text, ": ");
-    add_xml(text, finding->rule.text);
-    res_text_printf(text, "\">\n");
-    if (mark != MARK_PASSED) {
-        res_text_printf(text, "      <%s message=\"", mark == MARK_FAILED ? "failure" : "skipped");
-        add_xml(text, message);
-        res_text_printf(text, "\"/>\n");
-    }
-    res_text_printf(text, "      <system-out>");
-    add_xml(text, message);
-    res_text_printf(text, "</system-out>\n    </testcase>\n");
+    add_xml(text, "    <testcase classname=\"", finding->workload, "\" name=\"");
+    add_xml(text, "", finding->candidate, ": ");
+    add_xml(text, "", finding->rule.text, "\">\n");
+    if (mark != MARK_PASSED)
+        add_xml(text, mark == MARK_FAILED ? "      <failure message=\"" : "      <skipped message=\"",
+                message, "\"/>\n");
+    add_xml(text, "      <system-out>", message, "</system-out>\n    </testcase>\n");
 }
 
 static void add_properties(struct res_text *text, const struct res_texts *changed)
 {
     if (changed->count > 0)
         res_text_printf(text, "    <properties>\n");
-    for (size_t i = 0; i < changed->count; i++) {
-        res_text_printf(text, "      <property name=\"changed since then\" value=\"");
-        add_xml(text, changed->items[i]);
-        res_text_printf(text, "\"/>\n");
-    }
+    for (size_t i = 0; i < changed->count; i++)
+        add_xml(text, "      <property name=\"changed since then\" value=\"", changed->items[i], "\"/>\n");
     if (changed->count > 0)
         res_text_printf(text, "    </properties>\n");
 }
@@ -339,12 +330,10 @@ char *res_check_junit(const struct res_beside *check, enum res_doubt doubt)
     add_counts(&text, check, 0, check->finding_count, doubt);
     res_text_printf(&text, ">\n");
     for (size_t first = 0, end; first < check->finding_count; first = end) {
-        for (end = first + 1; end < check->finding_count; end++)
-            if (strcmp(check->findings[end].workload, check->findings[first].workload) != 0)
-                break;
-        res_text_printf(&text, "  <testsuite name=\"");
-        add_xml(&text, check->findings[first].workload);
-        res_text_printf(&text, "\"");
+        end = first + 1;
+        while (end < check->finding_count && !is_first_of_workload(check, end))
+            end++;
+        add_xml(&text, "  <testsuite name=\"", check->findings[first].workload, "\"");
         add_counts(&text, check, first, end, doubt);
         res_text_printf(&text, " skipped=\"%zu\">\n", marked(check, first, end, MARK_SKIPPED, doubt));
         add_properties(&text, &check->changed_libraries);

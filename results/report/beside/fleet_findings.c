@@ -16,23 +16,13 @@ static size_t freedom_of(double n_eff)
     return freedom >= 1 ? (size_t)fmin(freedom, 1000) : 1;
 }
 
-/* "web1, web2, web3 and 4 more". */
-static char *names_of(const struct res_texts *names)
+/* Adds one of so many: "web1, web2, web3 and 4 more". */
+static void add_name(struct res_text *names, const char *name, size_t at, size_t count)
 {
-    struct res_text text = {0};
-    for (size_t i = 0; i < names->count && i < NAMES_MOST; i++)
-        res_text_printf(&text, "%s%s", i > 0 ? ", " : "", names->items[i]);
-    if (names->count > NAMES_MOST)
-        res_text_printf(&text, " and %zu more", names->count - NAMES_MOST);
-    return text.text;
-}
-
-static struct res_texts labels_of(const struct res_fleet_named *hosts, size_t count)
-{
-    struct res_texts labels = {0};
-    for (size_t i = 0; i < count; i++)
-        res_texts_add(&labels, hosts[i].label != NULL ? hosts[i].label : "?");
-    return labels;
+    if (at < NAMES_MOST)
+        res_text_printf(names, "%s%s", at > 0 ? ", " : "", name != NULL ? name : "?");
+    else if (at == NAMES_MOST)
+        res_text_printf(names, " and %zu more", count - at);
 }
 
 /* Judges losers, whose outcome no interval gives: as few at least as are proven, as many at most as are not excluded. */
@@ -42,13 +32,14 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
     const struct res_rule *rule = &finding->rule;
     const double most = rule->relative ? rule->limit * (double)fleet->workloads : rule->limit;
     const double proven = (double)candidate->loser_count, doubtful = (double)candidate->doubtful;
-    struct res_texts labels = labels_of(candidate->losers, candidate->loser_count);
-    RES_FREED char *names = names_of(&labels);
+    struct res_text names = {0};
+    for (size_t i = 0; i < candidate->loser_count; i++)
+        add_name(&names, candidate->losers[i].label, i, candidate->loser_count);
     finding->value = proven;
     finding->estimate.value = doubtful;
     if (proven > most) {
         finding->outcome = RES_OVER;
-        finding->reason = res_printf("slower by more than %s: %s", RES_SHARE(fleet->loser_limit), names);
+        finding->reason = res_printf("slower by more than %s: %s", RES_SHARE(fleet->loser_limit), names.text);
     } else if (!(candidate->time.n_eff >= RES_FLEET_LEAST_EFFECTIVE)) {
         finding->reason = res_strdup("how many lose is not known");
     } else if (proven + doubtful <= most) {
@@ -58,7 +49,7 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
         finding->reason = res_printf("%.0f proven, and of %.0f it is not excluded: more rounds decide",
                                      proven, doubtful);
     }
-    res_texts_release(&labels);
+    free(names.text);
 }
 
 static void judge_change(const struct res_fleet_candidate *candidate, struct res_finding *finding)
@@ -103,10 +94,13 @@ static struct res_finding fleet_finding(const struct res_fleet *fleet, size_t ca
         judge_change(own, &finding);
     doubt_what_is_missing(fleet, &finding);
     if (own->failed.count > 0) {
-        RES_FREED char *names = names_of(&own->failed);
+        struct res_text reason = {0};
+        res_text_printf(&reason, "the candidate failed on ");
+        for (size_t i = 0; i < own->failed.count; i++)
+            add_name(&reason, own->failed.items[i], i, own->failed.count);
         free(finding.reason);
         finding.outcome = RES_OVER;
-        finding.reason = res_printf("the candidate failed on %s", names);
+        finding.reason = reason.text;
     }
     finding.above_corrected = finding.tails.above;
     return finding;

@@ -33,16 +33,6 @@ static double *median_series(const struct res_result_entry *entry, size_t count)
     return series;
 }
 
-static double *plain_series(const json_t *array, size_t count)
-{
-    double *series = res_calloc(count + 1, sizeof *series);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(array, i);
-        series[i] = json_is_number(value) ? json_number_value(value) : NAN;
-    }
-    return series;
-}
-
 /* The begin of a part; each yields two points, so that all series keep their extremes at shared times. */
 static size_t part_begin(size_t part, size_t parts, size_t count)
 {
@@ -98,8 +88,8 @@ static json_t *line_of(const char *label, json_t *values, size_t colour)
 static void add_resident(struct res_page *page, const struct res_result_workload *workload,
                          const json_t *samples, size_t count)
 {
-    RES_FREED double *times = plain_series(json_object_get(samples, "time_ns"), count);
-    RES_FREED double *live = plain_series(json_object_get(samples, "live_bytes"), count);
+    RES_FREED double *times = res_json_numbers(json_object_get(samples, "time_ns"), count);
+    RES_FREED double *live = res_json_numbers(json_object_get(samples, "live_bytes"), count);
     json_t *lines = json_array(), *live_line = line_of("live bytes", points_of(live, count), 0);
     json_object_set_new(live_line, "is_live", json_true());
     json_array_append_new(lines, live_line);

@@ -386,44 +386,34 @@ static const char *more_words(const struct res_result *result)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-static void md_head(struct res_text *text, const struct res_result *result,
-                    const struct res_result_workload *workload)
-{
-    RES_FREED char *title = res_notes_title(workload);
-    res_text_printf(text, "### ");
-    res_markdown_add(text, title);
-    RES_FREED char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
-    res_text_printf(text, "\n\n");
-    res_markdown_add(text, head);
-    res_text_printf(text, ". ");
-    res_markdown_add(text, share);
-    const char *lacks = res_notes_recorded(workload);
-    if (lacks != NULL) {
-        res_text_printf(text, "; ");
-        res_markdown_add(text, lacks);
-    }
-    res_text_printf(text, "\n");
-}
-
-static void md_workload(struct res_text *text, const struct res_result *result,
+static void md_workload(struct res_document *document, const struct res_result *result,
                         const struct res_result_workload *workload)
 {
+    const char *lacks = res_notes_recorded(workload);
+    RES_FREED char *title = res_notes_title(workload), *head = res_verdict_head(workload);
+    RES_FREED char *share = res_verdict_share(result, workload);
+    RES_FREED char *words = res_printf("%s. %s%s%s", head, share, lacks != NULL ? "; " : "",
+                                       lacks != NULL ? lacks : "");
     struct res_grid grid;
-    md_head(text, result, workload);
-    res_notes_markdown(text, workload->notes, workload->note_count);
-    res_text_printf(text, "\n");
+    res_document_heading(document, 3, "%s", title);
+    res_markdown_add(&document->text, words);
+    res_document_gap(document);
+    res_notes_markdown(&document->text, workload->notes, workload->note_count);
+    res_document_gap(document);
     columns_fill(&grid, result, workload, in_both);
-    res_grid_markdown(&grid, text);
+    res_document_table(document, &grid);
     res_grid_release(&grid);
 }
 
 /* ---- both forms ------------------------------------------------------------------------------ */
 
-static void add_workload(struct res_text *text, const struct res_result *result,
-                         const struct res_result_workload *workload, const struct res_style *style)
+static void add_workload(struct res_document *document, const struct res_result *result,
+                         const struct res_result_workload *workload)
 {
+    const struct res_style *style = document->style;
+    struct res_text *text = &document->text;
     if (style->form == RES_FORM_MARKDOWN) {
-        md_workload(text, result, workload);
+        md_workload(document, result, workload);
         return;
     }
     res_verdict_screen(text, result, workload, style);
@@ -442,7 +432,7 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
     for (size_t i = 0; i < result->workload_count; i++) {
         if (i > 0)
             res_document_gap(&document);
-        add_workload(text, result, &result->workloads[i], style);
+        add_workload(&document, result, &result->workloads[i]);
     }
     if (result->workload_count == 0 && result->confirmation != NULL)
         res_confirm_screen(&document, result);
