@@ -49,14 +49,18 @@ def candidates():
     return sorted(names - {"none"})
 
 
+def environment(**added):
+    """Without any setting of mallab inherited from whoever runs the tests."""
+    return {**{k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}, **added}
+
+
 def run(command, **settings):
-    """Run to the end, bytes captured, without any setting of mallab inherited from whoever runs the tests."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
-    environment.update(settings.pop("env", {}))
+    """Run to the end, bytes captured."""
+    settings["env"] = environment(**settings.pop("env", {}))
     settings.setdefault("stdin", subprocess.DEVNULL)
     settings.setdefault("stdout", subprocess.PIPE)
     settings.setdefault("stderr", subprocess.PIPE)
-    return subprocess.run([str(part) for part in command], env=environment, timeout=PATIENCE_S, **settings)
+    return subprocess.run([str(part) for part in command], timeout=PATIENCE_S, **settings)
 
 
 def needs(*programs):
@@ -69,6 +73,41 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def children(pid):
+    """Of the first thread of a process."""
+    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+class Told:
+    """A program under `mallab record`: does what a line says, and answers by a line."""
+
+    def __init__(self, test, command, *options, name="recording", mallab=BUILD / "mallab", **settings):
+        self.directory = test.place / name
+        self.process = subprocess.Popen([str(part) for part in (mallab, "record", "-o", self.directory, *options, "--", *command)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **{"env": environment(), **settings})
+        test.addCleanup(self.give_up)
+
+    def give_up(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        for stream in filter(None, (self.process.stdin, self.process.stdout, self.process.stderr)):
+            stream.close()
+        self.process.wait()
+
+    def do(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def json(self):
+        return json.loads((self.directory / "recording.json").read_text())
+
+    def end(self):
+        """Let it end; returns its exit status."""
+        self.process.stdin.close()
+        return self.process.wait(timeout=PATIENCE_S)
 
 
 class Lab(unittest.TestCase):

@@ -301,7 +301,7 @@ class Attach(Attached):
         """The collector of one who was killed has not seen that yet: its end is waited for. Where nobody was killed the answer comes at once."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
         recorder = self.recorder(program)
-        [collector] = map(int, pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split())
+        [collector] = lab.children(recorder.pid)
         os.kill(collector, signal.SIGSTOP)
         self.assertIn("is being recorded by another", self.attach(program, "--attach-timeout", "1h", name="refused", status=125))
         recorder.kill()
@@ -566,11 +566,11 @@ class Attach(Attached):
 
         def attaches():
             self.assertIsNone(bench.poll())
-            for pid in pathlib.Path(f"/proc/{bench.pid}/task/{bench.pid}/children").read_text().split():
+            for pid in lab.children(bench.pid):
                 try:
                     name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
                     if name in ("threads", "mallab") and name not in left:
-                        left[name] = os.pidfd_open(int(pid))
+                        left[name] = os.pidfd_open(pid)
                         self.addCleanup(os.close, left[name])
                 except OSError:
                     pass  # it has just ended
@@ -679,9 +679,8 @@ class Owner(Attached):
         secret = (self.place / "secret").open("w")
         self.addCleanup(secret.close)
         recorder = self.recorder(program, env={**os.environ, "SECRET": "x"}, pass_fds=[secret.fileno()])
-        children = lambda pid: [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-        [tracer] = children(recorder.pid)
-        [collector] = children(tracer)
+        [tracer] = lab.children(recorder.pid)
+        [collector] = lab.children(tracer)
         for pid in (tracer, collector):
             status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
             self.assertEqual(status["Uid"].split() + status["Gid"].split(), [str(NOBODY)] * 8)
@@ -738,7 +737,7 @@ class Owner(Attached):
         """Who attaches does not answer any more: the second Ctrl-C ends it at once, the program goes on, and the next one tidies up."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
         recorder = self.recorder(program)
-        [tracer] = map(int, pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split())
+        [tracer] = lab.children(recorder.pid)
         os.kill(tracer, signal.SIGSTOP)
         for _ in range(2):
             recorder.send_signal(signal.SIGINT)
@@ -814,7 +813,7 @@ class Owner(Attached):
         secret = (self.place / "secret").open("w")
         self.addCleanup(secret.close)
         recorder = self.recorder(program, pass_fds=[secret.fileno()], preexec_fn=forbid_close_range)
-        [tracer] = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+        [tracer] = lab.children(recorder.pid)
         self.assertNotIn(secret.name, [os.readlink(path) for path in pathlib.Path(f"/proc/{tracer}/fd").iterdir()])
         recorder.send_signal(signal.SIGINT)
         self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])

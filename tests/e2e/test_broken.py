@@ -1,7 +1,6 @@
 """Allocators that break a promise, end the run or need too much memory: named, with the op; the others go on."""
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
@@ -78,8 +77,7 @@ class Broken(lab.Lab):
                 env = {**os.environ, **self.directory("hang")["env"]}
                 process = subprocess.Popen([lab.BUILD / "mallab", "replay", "-a", "hang", self.one], env=env,
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-                children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-                while not children.read_text().split():
+                while not lab.children(process.pid):
                     self.assertIsNone(process.poll())
                 process.send_signal(number)
                 # The pipes end when both have: a run that lives on would hold them open.
@@ -244,7 +242,7 @@ class Broken(lab.Lab):
         """Ctrl-C: the rounds finished before are kept, and the result says that it was stopped."""
         out = self.place / "result.json"
         process = lab.on_terminal([lab.BUILD / "mallab", "ab", "--details", "-n", "1000", "-o", out, "-a", "glibc", self.many],
-                                  stdout=subprocess.PIPE, env={k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")})
+                                  stdout=subprocess.PIPE, env=lab.environment())
         seen = b""
         while not re.search(rb"round ([2-9]|\d\d+),", seen):
             byte = process.stderr.read(1)

@@ -369,8 +369,7 @@ class Confirm(lab.Lab):
 
     def interrupt(self, condition, *arguments):
         """Ctrl-C once the condition holds; the end of mallab, and what it printed."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
-        with subprocess.Popen([lab.BUILD / "mallab", "confirm", "-q", "--json", *TWO, *map(str, arguments)], cwd=self.place, env=environment,
+        with subprocess.Popen([lab.BUILD / "mallab", "confirm", "-q", "--json", *TWO, *map(str, arguments)], cwd=self.place, env=lab.environment(),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             deadline = time.monotonic() + lab.PATIENCE_S
             while not condition():

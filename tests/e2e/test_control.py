@@ -14,29 +14,12 @@ import lab
 STEPS = lab.PROGRAMS / "steps"
 
 
-class Steps:
+class Steps(lab.Told):
     """steps under `mallab record`, line by line."""
 
     def __init__(self, test, *options, command=(STEPS,), name="recording", programs=lab.BUILD):
         self.test = test
-        self.directory = test.place / name
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
-        self.process = subprocess.Popen(
-            [str(part) for part in (programs / "mallab", "record", "-o", self.directory, *options, "--", *command)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
-        test.addCleanup(self.give_up)
-
-    def give_up(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            stream.close()
-        self.process.wait()
-
-    def do(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().strip()
+        super().__init__(test, command, *options, name=name, mallab=programs / "mallab", stderr=subprocess.PIPE)
 
     def ask(self, request, status=lab.DONE):
         result = self.test.mallab("record", "--control", self.directory, request, status=status)
@@ -44,12 +27,8 @@ class Steps:
 
     def end(self):
         """Let it end; returns what `mallab record` said."""
-        self.process.stdin.close()
-        self.test.assertEqual(self.process.wait(timeout=lab.PATIENCE_S), 0)
+        self.test.assertEqual(super().end(), 0)
         return self.process.stderr.read()
-
-    def json(self):
-        return json.loads((self.directory / "recording.json").read_text())
 
     def window(self, number):
         found = list(self.directory.glob(f"steps.*.w{number:04}.fp"))

@@ -9,31 +9,18 @@ import subprocess
 import lab
 
 
-class Recorded:
+class Recorded(lab.Told):
     """leaky.c, recorded with its call stacks, which does what it is told."""
 
     def __init__(self, test, *options):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
-        self.directory = test.place / "rec"
-        self.process = subprocess.Popen(
-            [str(lab.BUILD / "mallab"), "record", "--quiet", "--sites", "-o", str(self.directory), *options, "--",
-             str(lab.PROGRAMS / "leaky")], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        test.addCleanup(self.end)
+        super().__init__(test, (lab.PROGRAMS / "leaky",), "--quiet", "--sites", *options, name="rec", stderr=subprocess.DEVNULL)
 
     def do(self, what, count):
-        self.process.stdin.write(f"{what} {count}\n".encode())
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == b"done\n"
+        assert super().do(f"{what} {count}") == "done"
 
     def pids(self):
-        facts = json.loads((self.directory / "recording.json").read_text())
+        facts = self.json()
         return facts["command_pid"], facts["collector"]["pid"]
-
-    def end(self):
-        if not self.process.stdin.closed:
-            self.process.stdin.close()
-        self.process.wait(lab.PATIENCE_S)
-        self.process.stdout.close()
 
 
 def objects(answer, function="leaks"):

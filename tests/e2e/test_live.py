@@ -99,9 +99,8 @@ class Live(lab.Lab):
         for name, command in ATTACHED.items():
             with self.subTest(program=name):
                 lab.shutil.rmtree(self.place / "rec", ignore_errors=True)
-                environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
                 program = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                           env={**environment, **SETTINGS, "LD_PRELOAD": str(WITNESS), "STACK_WITNESS": str(self.place)})
+                                           env=lab.environment(**SETTINGS, LD_PRELOAD=WITNESS, STACK_WITNESS=self.place))
                 self.addCleanup(lambda program=program: (program.kill(), program.communicate()))
                 self.assertEqual(program.stdout.readline(), b"ready\n")
                 self.record_one_turn(program, "--sites", "-o", self.place / "rec")

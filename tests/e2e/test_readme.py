@@ -1,6 +1,5 @@
 """README.md's commands, as they are printed and in their order, in one directory: each does what stands behind it. Only time is cut
 short, by a wrapper in the place of build/mallab: whatever takes minutes there takes a second or two here."""
-import os
 import re
 import shutil
 import stat
@@ -41,9 +40,7 @@ class Readme(lab.Lab):
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def run_line(self, line):
-        environment = {**{key: value for key, value in os.environ.items() if not key.startswith("MALLAB_")}, "TMPDIR": str(self.place)}
-        result = subprocess.run(["sh", "-c", line], cwd=self.place, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                                timeout=lab.PATIENCE_S)
+        result = lab.run(["sh", "-c", line], cwd=self.place, env={"TMPDIR": str(self.place)})
         self.assertIn(result.returncode, EXIT.get(line.split()[1], (0,)), f"{line}\n{result.stderr.decode()}")
         return result
 

@@ -45,11 +45,10 @@ class Signals(lab.Lab):
     def start(self, number, before=(), inside=(), **settings):
         (self.place / "counter.py").write_text(COUNTER)
         count = len(list(self.place.glob("recording*")))
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
         command = [*before, lab.BUILD / "mallab", "record", "-q", "-o", f"recording{count}", "--", *inside,
                    "/usr/bin/python3", "counter.py", int(number)]
         settings = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True, **settings}
-        process = subprocess.Popen([str(word) for word in command], cwd=self.place, env=environment,
+        process = subprocess.Popen([str(word) for word in command], cwd=self.place, env=lab.environment(),
                                    stderr=subprocess.PIPE, **settings)
         self.addCleanup(lambda: process.poll() is None and process.kill())
         self.assertEqual(process.stdout.readline(), b"ready\n")
@@ -134,8 +133,7 @@ class Signals(lab.Lab):
     def ab(self, script, number=signal.SIGINT):
         """`mallab ab` of a program, to whose group a signal is sent, as a terminal does for Ctrl-C."""
         process = lab.on_terminal([lab.BUILD / "mallab", "ab", "-a", "glibc", "-n", "1000", "--force", "-o", "result.json", "--", "/usr/bin/python3",
-                                   "-c", script], cwd=self.place, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
-                                   | {"PYTHONMALLOC": "malloc"})
+                                   "-c", script], cwd=self.place, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=lab.environment(PYTHONMALLOC="malloc"))
         self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
         self.assertIn(b"ready", self.until(process, rb"ready\n"))
         os.killpg(process.pid, number)

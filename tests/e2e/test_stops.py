@@ -316,11 +316,10 @@ class Interrupted(lab.Lab):
         recording = self.record(CHURN, 5_000_000)
         process = subprocess.Popen([lab.BUILD / "mallab", "ab", "-q", recording], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
 
         def converter():
             """A child that reads the recording."""
-            for child in children.read_text().split():
+            for child in lab.children(process.pid):
                 try:
                     if any(str(recording) in os.readlink(path) for path in pathlib.Path(f"/proc/{child}/fd").iterdir()):
                         return True

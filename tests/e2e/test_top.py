@@ -31,30 +31,15 @@ done.set()
 """
 
 
-class Recorded:
-    """A program that is being recorded, and does what it is told."""
+class Recorded(lab.Told):
+    """A program that is being recorded, and keeps as many blocks as it is told."""
 
     def __init__(self, test, *options, threads=0):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
-        environment["PYTHONMALLOC"] = "malloc"
-        self.directory = test.place / "recording"
-        self.process = subprocess.Popen(
-            [str(lab.BUILD / "mallab"), "record", "--quiet", "-o", str(self.directory), *options, "--", PYTHON, "-c",
-             PROGRAM, str(threads)], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        test.addCleanup(self.end)
-        assert self.process.stdout.readline() == b"ready\n"
+        super().__init__(test, (PYTHON, "-c", PROGRAM, threads), "--quiet", *options, env=lab.environment(PYTHONMALLOC="malloc"))
+        assert self.process.stdout.readline() == "ready\n"
 
     def keep(self, blocks):
-        self.process.stdin.write(b"%d\n" % blocks)
-        self.process.stdin.flush()
-        assert int(self.process.stdout.readline()) == blocks
-
-    def end(self):
-        if self.process.stdin.closed:
-            return
-        self.process.stdin.close()
-        self.process.wait(lab.PATIENCE_S)
-        self.process.stdout.close()
+        assert self.do(blocks) == str(blocks)
 
 
 @unittest.skipUnless(os.access(PYTHON, os.X_OK), f"no {PYTHON}")

@@ -1,7 +1,6 @@
 """Recordings with a witness: libtally.so behind the shim in the same processes counts what each of them calls."""
 import collections
 import json
-import os
 import pathlib
 import shutil
 import struct
@@ -30,8 +29,7 @@ class Witnessed(lab.Lab):
 
     def start(self, *command, user=(), place=None, options=(), **settings):
         """A server under `mallab record`."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
-        environment = {**environment, **self.environment, **settings.pop("env", {})}
+        environment = lab.environment(**{**self.environment, **settings.pop("env", {})})
         program = lab.BUILD / "mallab"
         return subprocess.Popen([str(part) for part in [*user, program, "record", "-o",
                                                         (place or self.place) / "recording", *options, "--", *command]],
