@@ -80,11 +80,10 @@ struct res_pairs res_pairs_copy(const struct res_pairs *pairs)
 
 static void release_list(const struct res_field *field, void *owner)
 {
-    char *items = *(char **)member(owner, field->offset);
+    RES_FREED char *items = *(char **)member(owner, field->offset);
     const size_t count = *(size_t *)member(owner, field->count_offset);
     for (size_t i = 0; i < count; i++)
         res_described_release(field->of, items + i * field->of->size);
-    free(items);
 }
 
 static void release_field(const struct res_field *field, void *owner)

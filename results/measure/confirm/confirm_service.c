@@ -86,30 +86,31 @@ static size_t keep_tree(struct member *all, size_t count, pid_t line)
     return kept;
 }
 
-static size_t tree_of(const struct run *run, struct member **ret_tree)
+/* The caller's to free. */
+static struct member *tree_of(const struct run *run, size_t *ret_count)
 {
-    *ret_tree = res_calloc(TREE_MAX, sizeof **ret_tree);
-    return keep_tree(*ret_tree, list_all(*ret_tree), run->line);
+    struct member *tree = res_calloc(TREE_MAX, sizeof *tree);
+    *ret_count = keep_tree(tree, list_all(tree), run->line);
+    return tree;
 }
 
 /* Tells whether all of it waits: a service that has started does, for its first request. */
 static bool rests(const struct run *run)
 {
-    struct member *tree;
-    const size_t count = tree_of(run, &tree);
+    size_t count;
+    RES_FREED struct member *tree = tree_of(run, &count);
     size_t waiting = 0;
     for (size_t i = 0; i < count; i++)
         waiting += tree[i].waits;
-    free(tree);
     return waiting == count;
 }
 
 /* Reads what the tree has taken so far. library: NULL is not looked for. */
 static void read_tree(struct run *run, const char *library)
 {
-    struct member *tree;
+    size_t count;
     struct fp_proc_status status;
-    const size_t count = tree_of(run, &tree);
+    RES_FREED struct member *tree = tree_of(run, &count);
     uint64_t most_bytes = 0, most_shared = 0;
     double bytes = 0;
     run->tree_ns = 0;
@@ -126,14 +127,13 @@ static void read_tree(struct run *run, const char *library)
         }
     }
     run->peak_bytes = fmax(run->peak_bytes, bytes + (double)most_shared);
-    free(tree);
 }
 
 /* Returns one that we may not signal, as it runs under another user's id, where none takes it; else 0. */
 static pid_t signal_tree(const struct run *run, int number)
 {
-    struct member *tree;
-    const size_t count = tree_of(run, &tree);
+    size_t count;
+    RES_FREED struct member *tree = tree_of(run, &count);
     pid_t refused = 0;
     bool taken = false;
     for (size_t i = 0; i < count; i++) {
@@ -142,7 +142,6 @@ static pid_t signal_tree(const struct run *run, int number)
         else if (errno == EPERM) /* else it has ended */
             refused = tree[i].pid;
     }
-    free(tree);
     return taken ? 0 : refused;
 }
 
@@ -235,12 +234,11 @@ static char *line_ended(const struct run *run, const char *line, int code)
 /* Tells whether the start has failed; ret_reason is set then. One that ends well may have left a service behind. */
 static bool has_ended(struct run *run, char **ret_reason)
 {
-    struct member *tree;
+    size_t left;
     if (!fp_process_ends_within(&run->process, 0))
         return false;
-    const size_t left = tree_of(run, &tree);
+    RES_FREED struct member *tree = tree_of(run, &left);
     const int code = fp_status_code(run->process.status);
-    free(tree);
     if (code == 0 && left > 0)
         return false;
     RES_FREED char *end = res_command_end_words(code), *words = res_command_last_words(run->errors);
@@ -324,14 +322,13 @@ static enum res_real_state load(struct run *run, char **ret_reason)
 static bool is_left(struct run *run)
 {
     int status;
-    struct member *tree;
+    size_t left;
     (void)fp_process_ends_within(&run->process, 0);
     /* We wait for a process that its parent has left, but never the start before it was waited for as itself. */
     while (run->process.ended && waitpid(-1, &status, WNOHANG) > 0)
         continue;
-    const size_t count = tree_of(run, &tree);
-    free(tree);
-    return count > 0;
+    RES_FREED struct member *tree = tree_of(run, &left);
+    return left > 0;
 }
 
 static bool ends_within(struct run *run, uint64_t within_ns)

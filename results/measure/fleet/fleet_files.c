@@ -90,7 +90,7 @@ static void drop_doubled(struct expectation *expectation)
 
 static bool read_expected(const char *asked, struct expectation *ret_expectation, char **ret_problem)
 {
-    char *text = asked != NULL ? expected_text(asked, ret_problem) : NULL;
+    RES_FREED char *text = asked != NULL ? expected_text(asked, ret_problem) : NULL;
     if (text == NULL)
         return asked == NULL;
     for (const char *at = text; *at != '\0';) {
@@ -101,7 +101,6 @@ static bool read_expected(const char *asked, struct expectation *ret_expectation
     if (ret_expectation->count > 0)
         qsort(ret_expectation->items, ret_expectation->count, sizeof *ret_expectation->items, by_label);
     drop_doubled(ret_expectation);
-    free(text);
     return true;
 }
 

@@ -73,12 +73,6 @@ char *res_workloads_problem(const struct res_result *earlier, const struct res_r
 
 /* ---- what differs --------------------------------------------------------------------------- */
 
-/* A struct of each result, and the rows of both. */
-struct two {
-    const struct res_described *described;
-    const void *then, *now;
-};
-
 /* A value for messages: JSON in one line. */
 static char *value_text(const struct res_described *described, const void *from, const char *key)
 {
@@ -96,31 +90,26 @@ char *res_machine_problem(const struct res_result *earlier, const struct res_res
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         if (res_described_same(&RES_MACHINE, &earlier->machine, &result->machine, KEYS[i]))
             continue;
-        char *words[] = {value_text(&RES_MACHINE, &earlier->machine, KEYS[i]),
-                         value_text(&RES_MACHINE, &result->machine, KEYS[i])};
-        char *problem = res_printf(
+        RES_FREED char *then = value_text(&RES_MACHINE, &earlier->machine, KEYS[i]);
+        RES_FREED char *now = value_text(&RES_MACHINE, &result->machine, KEYS[i]);
+        return res_printf(
             "they come from different machines (%s: then %s, now %s); measure both on one, check "
             "against the baseline of the same run, or add --any-machine",
-            KEYS[i], words[0], words[1]);
-        free(words[0]);
-        free(words[1]);
-        return problem;
+            KEYS[i], then, now);
     }
     return NULL;
 }
 
-static void add_difference(struct res_beside *beside, const char *what, struct two two, const char *key)
+/* Adds a row that differs, of a struct that both results have. */
+static void add_difference(struct res_beside *beside, const char *what, const struct res_described *described,
+                           const void *then, const void *now, const char *key)
 {
-    if (res_described_same(two.described, two.then, two.now, key))
+    if (res_described_same(described, then, now, key))
         return;
     beside->differences = res_realloc(beside->differences, beside->difference_count + 1,
                                       sizeof *beside->differences);
     beside->differences[beside->difference_count++] = (struct res_differing){
-        .what = what,
-        .key = key,
-        .then = value_text(two.described, two.then, key),
-        .now = value_text(two.described, two.now, key),
-    };
+        what, key, value_text(described, then, key), value_text(described, now, key)};
 }
 
 void res_differences_add(struct res_beside *beside, const struct res_result *earlier,
@@ -137,13 +126,11 @@ void res_differences_add(struct res_beside *beside, const struct res_result *ear
                                           "transparent_huge_pages",
                                           "governor",
                                           "virtual_machine"};
-    const struct two results = {&RES_RESULT, earlier, result},
-                     machines = {&RES_MACHINE, &earlier->machine, &result->machine};
-    add_difference(beside, "mallab", results, "mallab_version");
+    add_difference(beside, "mallab", &RES_RESULT, earlier, result, "mallab_version");
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
-        add_difference(beside, "settings", results, SETTINGS[i]);
+        add_difference(beside, "settings", &RES_RESULT, earlier, result, SETTINGS[i]);
     for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++)
-        add_difference(beside, "machine", machines, MACHINE[i]);
+        add_difference(beside, "machine", &RES_MACHINE, &earlier->machine, &result->machine, MACHINE[i]);
 }
 
 /* ---- libraries ------------------------------------------------------------------------------ */

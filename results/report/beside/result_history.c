@@ -27,7 +27,7 @@ static char *machine_name(const struct res_machine *machine)
 static char *fit_for_name(const char *text, const char *otherwise)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+";
-    char *fit = res_calloc(PART_MAX + 1, 1);
+    RES_FREED char *fit = res_calloc(PART_MAX + 1, 1);
     size_t length = 0;
     for (; *text != '\0' && length < PART_MAX; text++) {
         const char *close = *text == '(' ? strchr(text, ')') : NULL;
@@ -40,10 +40,7 @@ static char *fit_for_name(const char *text, const char *otherwise)
     }
     while (length > 0 && fit[length - 1] == '-')
         fit[--length] = '\0';
-    if (length > 0)
-        return fit;
-    free(fit);
-    return res_strdup(otherwise);
+    return res_strdup(length > 0 ? fit : otherwise);
 }
 
 char *res_history_name(const struct res_result *result, unsigned number)
@@ -186,8 +183,7 @@ static const struct res_result_entry *baseline_of(const struct res_history_sourc
 
 static bool is_other_library(const struct res_result_entry *then, const struct res_result_entry *now)
 {
-    char *change = res_library_change(then, now);
-    free(change);
+    RES_FREED char *change = res_library_change(then, now);
     return change != NULL;
 }
 

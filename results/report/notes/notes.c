@@ -113,11 +113,8 @@ static struct notes make_notes(const struct res_sentence *rows, const struct res
 
 static void put_notes(struct res_note **place, size_t *count, struct notes made)
 {
-    for (size_t i = 0; i < *count; i++) {
-        free((*place)[i].label);
-        free((*place)[i].text);
-        free((*place)[i].detail);
-    }
+    for (size_t i = 0; i < *count; i++)
+        res_described_release(&RES_NOTE, &(*place)[i]);
     free(*place);
     *place = made.items;
     *count = made.count;
@@ -204,9 +201,8 @@ static bool is_whole(const struct res_note *note)
 static void add_line(struct res_text *text, const char *label, const struct res_note *note, bool details)
 {
     const size_t room = RES_SCREEN_COLUMNS - RES_SCREEN_LABEL_COLUMNS;
-    char *words = res_lines_clauses(note->text, details || is_whole(note) ? SIZE_MAX : room);
+    RES_FREED char *words = res_lines_clauses(note->text, details || is_whole(note) ? SIZE_MAX : room);
     res_lines_screen(text, label, words);
-    free(words);
 }
 
 void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command,
@@ -289,10 +285,9 @@ static char *program_of(const struct res_result_workload *workload)
 
 char *res_notes_title(const struct res_result_workload *workload)
 {
-    char *program = program_of(workload);
+    RES_FREED char *program = program_of(workload);
     char *title = program != NULL ? res_printf("%s (%s)", workload->name, program)
                                   : res_strdup(workload->name);
-    free(program);
     return title;
 }
 

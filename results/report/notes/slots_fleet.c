@@ -86,11 +86,9 @@ SLOT(losers)
 {
     for (size_t i = 0; i < current(about)->loser_count; i++) {
         const struct res_fleet_named *loser = &current(about)->losers[i];
-        char *name = shown_name(about->fleet, loser->label, loser->workload);
-        char *told = res_printf("%s %+.0f %%", name, 100 * (loser->ratio - 1));
+        RES_FREED char *name = shown_name(about->fleet, loser->label, loser->workload);
+        RES_FREED char *told = res_printf("%s %+.0f %%", name, 100 * (loser->ratio - 1));
         add_name(words, told, i, current(about)->loser_count);
-        free(told);
-        free(name);
     }
 }
 
@@ -140,9 +138,8 @@ static void add_lacking(const struct res_about *about, struct res_text *words, b
     for (size_t i = 0; !why && i < fleet->host_count; i++) {
         if (lacks(fleet, &fleet->hosts[i], memory) == NULL)
             continue;
-        char *name = shown_name(fleet, fleet->hosts[i].label, fleet->hosts[i].workload);
+        RES_FREED char *name = shown_name(fleet, fleet->hosts[i].label, fleet->hosts[i].workload);
         add_name(words, name, at++, count);
-        free(name);
         if (at > NAMED_MOST)
             break;
     }
@@ -184,10 +181,10 @@ SLOT(mixed_kinds)
 {
     const struct res_fleet_mixed *mixed = &about->fleet->mixed[about->at];
     for (size_t i = 0; i < mixed->kind_count; i++) {
-        char *told = res_printf("%s in %s", mixed->kinds[i].value != NULL ? mixed->kinds[i].value : "?",
-                                FP_GROUPED(mixed->kinds[i].results));
+        RES_FREED char *told = res_printf("%s in %s",
+                                          mixed->kinds[i].value != NULL ? mixed->kinds[i].value : "?",
+                                          FP_GROUPED(mixed->kinds[i].results));
         add_name(words, told, i, mixed->kind_count);
-        free(told);
     }
 }
 
