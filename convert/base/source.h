@@ -53,10 +53,12 @@ struct conv_slice {
     uint64_t block_number; /* differs from that of any other block of the pass */
     uint32_t lane;
     uint32_t begin, end;
+    uint32_t stamp;   /* marks from here on are at stamp_q8: one at the most, a realloc's second */
     uint32_t bound;   /* end of the slices of this block that will follow without another lane's events */
     uint64_t time_q8; /* of the first mark, in 1/256 ns */
     uint64_t step_q8; /* from mark to mark */
-    bool resizes;     /* reallocs of the lane are under way */
+    uint64_t stamp_q8;
+    bool resizes; /* reallocs of the lane are under way */
 };
 
 struct conv_sink {

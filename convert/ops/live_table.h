@@ -100,8 +100,8 @@ static inline bool conv_live_insert_at(struct conv_live_table *live, struct conv
             return false;
         entry = conv_live_place(live, address);
     }
-    entry->word0 = address | (uint64_t)(object.id & 0xffff) << 48;
-    entry->word1 = object.bytes | (uint64_t)(object.id >> 16) << 48;
+    entry->word0 = address;
+    conv_live_set(entry, object);
     live->count++;
     return true;
 }

@@ -5,6 +5,8 @@
  *   root  what is known of an address that the block has named. A mark that names it again leads there by its number,
  *         so that the table of live objects is looked at once for each address of a block and not for each mark.
  *         Until roots are settled, the table's entry of such an address only says which root it is
+ *   look  find the roots of many marks before their ops: the table's entries are fetched together, and ops know which
+ *         roots and ids come next
  *
  * A workload's thread and time come as in pair.c: the time of an op is the highest that any event had by then. */
 #include "convert/ops/pair.h"
@@ -16,7 +18,9 @@
 #include "footprint/wl/wl_writer.h"
 
 #define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
-#define FAR_ONE_IN     16u /* so many of a block's marks name objects of earlier blocks: ids are far apart */
+#define LOOK_LEAST     16u /* marks, as what was begun may be broken off soon; then twice as many, and so on */
+#define LOOK_MOST      1024u /* marks: a thousand addresses fit into caches beside all else */
+#define NEAR_IDS       4096u /* whose records are in the nearest cache: nothing is fetched ahead */
 #define NO_MARK        UINT32_MAX
 #define IS_ROOT        (UINT32_C(1) << 31) /* of an entry's id: the rest is a root's number. Ids are below */
 
@@ -74,11 +78,9 @@ static inline struct plan plan_of(const struct fp_shape *shape)
 }
 
 struct root {
-    uint64_t address;
     uint64_t bytes; /* of the object there */
-    uint32_t id;
-    uint32_t live : 1;
-    uint32_t place : 31; /* in the table, where its entry stood when last seen */
+    uint32_t id;    /* 0: no object is there */
+    uint32_t place; /* in the table, where its entry stood when last seen */
 };
 
 struct conv_pair_fast {
@@ -86,13 +88,13 @@ struct conv_pair_fast {
     struct fp_shape *shapes; /* of the plans: the block's may be gone when they are added up */
     uint32_t plan_count, plan_capacity;
     uint64_t block_number;
-    uint32_t next;      /* mark of the block that comes after those taken */
-    uint32_t floor;     /* marks before it have no root */
-    uint32_t old_count; /* addresses at which the table had an object, of the block so far */
-    bool far;           /* ids are fetched ahead: those of the block before were far apart */
+    uint32_t next;          /* mark of the block that comes after those taken */
+    uint32_t floor, looked; /* marks from floor to before looked have roots */
+    uint32_t look_step;
     uint32_t root_count;
     struct root roots[FP_BLOCK_MARKS_MAX];
-    uint32_t root_of[FP_BLOCK_MARKS_MAX]; /* mark -> root */
+    uint64_t addresses[FP_BLOCK_MARKS_MAX];                    /* of roots */
+    uint32_t root_of[FP_BLOCK_MARKS_MAX + 2 * PREFETCH_AHEAD]; /* mark -> root */
 };
 
 /* A slice being taken. */
@@ -123,57 +125,78 @@ void conv_pair_fast_settle(struct conv_pair *pair)
         struct conv_live_entry *entry = &live->entries[root->place & live->mask];
         if (i + PREFETCH_AHEAD < fast->root_count)
             __builtin_prefetch(&live->entries[fast->roots[i + PREFETCH_AHEAD].place & live->mask], 1);
-        if (unlikely((entry->word0 & LIVE_LOW48) != root->address))
-            entry = conv_live_find(live, root->address);
-        if (root->live)
+        if (unlikely((entry->word0 & LIVE_LOW48) != fast->addresses[i]))
+            entry = conv_live_find(live, fast->addresses[i]);
+        if (root->id != 0)
             conv_live_set(entry, (struct conv_object){.id = root->id, .bytes = root->bytes});
         else
             conv_live_remove(live, entry);
     }
     fast->root_count = 0;
-    fast->floor = fast->next;
+    fast->floor = fast->looked = fast->next;
 }
 
-static __attribute__((noinline)) struct root *root_of_table(struct run *run, uint32_t mark)
+/* Make a root for the mark's address, if there is none. False: no memory. */
+static inline bool find_root(struct conv_live_table *live, struct conv_pair_fast *fast,
+                             const struct fp_mark *marks, uint32_t mark)
+{
+    const uint64_t address = marks[mark].address;
+    struct conv_live_entry *entry = conv_live_place(live, address);
+    const struct conv_object object = conv_live_object(entry); /* of an empty one: zeroes */
+    const uint32_t number = fast->root_count; /* there is one at most for each mark of a block */
+    fast->root_of[mark] = object.id & IS_ROOT ? object.id & ~IS_ROOT : number;
+    if (object.id & IS_ROOT)
+        return true;
+    fast->roots[number] = (struct root){object.bytes, object.id, (uint32_t)(entry - live->entries)};
+    fast->addresses[number] = address;
+    fast->root_count++;
+    if (conv_live_is_empty(entry))
+        return conv_live_insert_at(live, entry, address, (struct conv_object){.id = number | IS_ROOT});
+    conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
+    return true;
+}
+
+/* Nothing before the mark leads to its root. */
+static inline bool is_first(const struct fp_mark *marks, uint32_t mark, uint32_t floor)
+{
+    return marks[mark].before - 1u >= mark - floor; /* before 0: the file tells of none */
+}
+
+static inline bool is_address(uint64_t address)
+{
+    return address - 1 < CONV_ADDRESS_LIMIT - 1;
+}
+
+/* Find the roots of some more marks, with few branches: which of them are the first with their address is anybody's guess. */
+static __attribute__((noinline)) bool look(struct run *run)
 {
     struct conv_pair_fast *fast = run->fast;
     struct conv_live_table *live = &run->pair->track.live;
-    const uint64_t address = run->marks[mark].address;
-    struct conv_live_entry *entry = conv_live_place(live, address);
-    const uint32_t place = (uint32_t)(entry - live->entries) & INT32_MAX;
-    const uint32_t number = fast->root_count; /* there is one at most for each mark of a block */
-    struct root *root = &fast->roots[number];
-    if (conv_live_is_empty(entry)) {
-        if (!conv_live_insert_at(live, entry, address, (struct conv_object){.id = number | IS_ROOT})) {
-            run->status = FP_ERR_MEMORY;
-            return NULL;
-        }
-        *root = (struct root){.address = address, .place = place};
-    } else {
-        const struct conv_object object = conv_live_object(entry);
-        if (object.id & IS_ROOT) {
-            fast->root_of[mark] = object.id & ~IS_ROOT;
-            return &fast->roots[object.id & ~IS_ROOT];
-        }
-        *root = (struct root){
-            .address = address, .bytes = object.bytes, .id = object.id, .live = true, .place = place};
-        fast->old_count++;
-        conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
+    const struct fp_mark *const marks = run->marks;
+    const uint32_t floor = fast->floor, begin = fast->looked, left = run->slice->bound - begin;
+    const uint32_t end = begin + (left < fast->look_step ? left : fast->look_step);
+    uint32_t firsts[LOOK_MOST], count = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        firsts[count] = i;
+        count += is_first(marks, i, floor);
     }
-    fast->root_of[mark] = number;
-    fast->root_count++;
-    return root;
+    for (uint32_t i = 0; i < count + PREFETCH_AHEAD; i++) {
+        if (i < count)
+            conv_live_prefetch(live, marks[firsts[i]].address);
+        if (i >= PREFETCH_AHEAD && is_address(marks[firsts[i - PREFETCH_AHEAD]].address) &&
+            !find_root(live, fast, marks, firsts[i - PREFETCH_AHEAD]))
+            run->status = FP_ERR_MEMORY;
+    }
+    for (uint32_t i = begin; i < end; i++)
+        fast->root_of[i] = fast->root_of[is_first(marks, i, floor) ? i : i - marks[i].before];
+    fast->looked = end;
+    fast->look_step = fast->look_step < LOOK_MOST ? fast->look_step * 2 : LOOK_MOST;
+    return run->status == FP_OK;
 }
 
-/* The root of a mark's address. NULL: no memory, see run->status. */
-static inline struct root *root_of(struct run *run, uint32_t mark)
+static inline struct root *root_of(const struct run *run, uint32_t mark)
 {
-    struct conv_pair_fast *fast = run->fast;
-    const uint32_t before = run->marks[mark].before;
-    if (before == 0 || mark - before < fast->floor)
-        return root_of_table(run, mark);
-    fast->root_of[mark] = fast->root_of[mark - before];
-    return &fast->roots[fast->root_of[mark]];
+    return &run->fast->roots[run->fast->root_of[mark]];
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -230,7 +253,9 @@ static bool make_plans(struct conv_pair_fast *fast, const struct fp_block *block
 static inline uint64_t time_of(const struct run *run, uint32_t mark)
 {
     const struct conv_slice *slice = run->slice;
-    const uint64_t time_ns = (slice->time_q8 + (mark - slice->begin) * slice->step_q8) >> 8;
+    const uint64_t time_q8 = mark < slice->stamp ? slice->time_q8 + (mark - slice->begin) * slice->step_q8
+                                                 : slice->stamp_q8;
+    const uint64_t time_ns = time_q8 >> 8;
     return time_ns > run->least_ns ? time_ns : run->least_ns;
 }
 
@@ -256,9 +281,8 @@ static __attribute__((noinline)) bool find_index(struct run *run, uint32_t shape
     return true;
 }
 
-static __attribute__((noinline)) bool make_ready(struct run *run, uint32_t mark)
+static __attribute__((noinline)) bool make_ready(struct run *run)
 {
-    note_time(run, mark);
     run->status = wl_put_ready(run->writer, run->thread);
     return run->status == FP_OK;
 }
@@ -295,10 +319,10 @@ static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *r
     uint32_t *dictionary = fresh ? &plan->fresh_dictionary : &plan->dictionary;
     if (unlikely(run->exact) && !come_to_pause(run, mark))
         return false;
-    if (unlikely(writer->ready_thread != run->thread) && !make_ready(run, mark))
-        return false;
     if (wl_put_wants_time(writer)) {
         note_time(run, mark);
+        if (unlikely(writer->ready_thread != run->thread) && !make_ready(run)) /* so is a window's first op */
+            return false;
         wl_put_time(writer, writer->now_ns);
     }
     if (unlikely(*dictionary != writer->dictionary) && !find_index(run, shape, fresh, index, dictionary))
@@ -334,12 +358,11 @@ static inline __attribute__((always_inline)) bool allocate(struct run *run, uint
     const uint64_t bytes = plan->bytes;
     struct root *root = root_of(run, mark);
     uint16_t index;
-    if (unlikely(root == NULL || root->live) || !begin(run, mark, fresh, &index))
+    if (unlikely(root->id != 0) || !begin(run, mark, fresh, &index))
         return false;
     wl_put_site(run->writer, site_of(run, mark));
     root->id = wl_put_allocate(run->writer, run->thread, index, bytes);
     root->bytes = bytes;
-    root->live = true;
     end(run, mark);
     if (unlikely(plan->has_kin))
         note_kin(run, mark, root);
@@ -350,12 +373,12 @@ static inline __attribute__((always_inline)) bool release(struct run *run, uint3
 {
     struct root *root = root_of(run, mark);
     uint16_t index;
-    if (unlikely(root == NULL || !root->live) ||
+    if (unlikely(root->id == 0) ||
         (sized && unlikely(run->fast->shapes[run->marks[mark].shape].size != root->bytes)) ||
         !begin(run, mark, false, &index))
         return false;
     wl_put_release(run->writer, run->thread, index, root->id, root->bytes);
-    root->live = false;
+    root->id = 0;
     end(run, mark);
     return true;
 }
@@ -370,11 +393,6 @@ static bool release_of_null(struct run *run, uint32_t mark)
     return true;
 }
 
-static inline bool is_address(uint64_t address)
-{
-    return address - 1 < CONV_ADDRESS_LIMIT - 1;
-}
-
 /* A realloc's two marks: nothing of its lane happened between them. */
 static bool resize(struct run *run, uint32_t from)
 {
@@ -386,17 +404,20 @@ static bool resize(struct run *run, uint32_t from)
     if (from + 1 >= run->slice->end || run->slice->resizes || !is_address(result->address) ||
         fast->plans[result->shape].what != RESIZE)
         return false;
+    if (from + 1 == run->slice->stamp) {
+        settle_time(run);
+        run->exact = true;
+    }
     old = root_of(run, from);
-    fresh = old != NULL ? root_of(run, from + 1) : NULL;
-    if (fresh == NULL || !old->live || (fresh != old && fresh->live) || !begin(run, from + 1, false, &index))
+    fresh = root_of(run, from + 1);
+    if (old->id == 0 || (fresh != old && fresh->id != 0) || !begin(run, from + 1, false, &index))
         return false;
     bytes = fast->plans[result->shape].bytes;
     wl_put_site(run->writer, site_of(run, from + 1));
     wl_put_resize(run->writer, run->thread, index, old->id, old->bytes, bytes);
-    old->live = false;
-    fresh->id = old->id;
-    fresh->bytes = bytes;
-    fresh->live = true;
+    *fresh = (struct root){.bytes = bytes, .id = old->id, .place = fresh->place};
+    if (fresh != old)
+        old->id = 0;
     fast->plans[run->marks[from].shape].count++;
     end(run, from + 1);
     if (unlikely(fast->plans[result->shape].has_kin))
@@ -407,13 +428,11 @@ static bool resize(struct run *run, uint32_t from)
 /* No op: what comes next says more of the object. */
 static bool note_resident(struct run *run, uint32_t mark)
 {
-    struct root *root = root_of(run, mark);
-    if (root == NULL)
-        return false;
+    const struct root *root = root_of(run, mark);
     run->fast->plans[run->marks[mark].shape].count++;
     settle_time(run);
     run->exact = true; /* any number of these may lie between two ops */
-    if (root->live)
+    if (root->id != 0)
         run->status = conv_pair_resident(run->pair, (struct conv_object){root->id, root->bytes},
                                          run->fast->shapes[run->marks[mark].shape].extra);
     return true;
@@ -446,48 +465,38 @@ static inline __attribute__((always_inline)) uint32_t take_mark(struct run *run,
     }
 }
 
-/* Fetch what the writer has of the object that a mark will name, without a branch for the same reason. */
-static inline __attribute__((always_inline)) void fetch_id(const struct run *run, uint32_t mark)
-{
-    const uint64_t is_new = run->marks[mark].before == 0;
-    const uint64_t address = run->marks[mark].address & (0 - is_new);
-    const uint32_t id = conv_live_object(conv_live_place(&run->pair->track.live, address)).id & ~IS_ROOT;
-    __builtin_prefetch(&run->writer->last_op[id], 1);
-    __builtin_prefetch(&run->writer->ids.next[id], 1);
-}
-
 /* Be where the slice begins: in its block, and behind whatever others took of that. */
 static bool come_to(struct conv_pair *pair, const struct conv_slice *slice)
 {
     struct conv_pair_fast *fast = pair->fast;
     if (slice->block_number == fast->block_number && slice->begin == fast->next)
         return true;
-    const uint32_t before = fast->next;
     fast->next = slice->begin;
+    fast->look_step = LOOK_LEAST;
     conv_pair_fast_settle(pair); /* which raises the floor */
     if (slice->block_number == fast->block_number)
         return true;
     fold(pair);
-    fast->far = fast->old_count > before / FAR_ONE_IN;
-    fast->old_count = 0;
     fast->block_number = slice->block_number;
     return make_plans(fast, slice->block);
 }
 
-/* Take the slice's marks from this one on, as far as they are ours. Returns the first that was not taken.
- * far: the compiler makes a loop of each. */
-static inline __attribute__((always_inline)) uint32_t take_slice(struct run *run, uint32_t mark, bool far)
+/* Take the slice's marks from this one on, as far as they are ours. Returns the first that was not taken. */
+static uint32_t take_slice(struct run *run, uint32_t mark)
 {
-    const struct fp_block *block = run->slice->block;
-    const uint32_t table_ahead = far ? 2 * PREFETCH_AHEAD : PREFETCH_AHEAD;
+    struct conv_pair_fast *fast = run->fast;
+    const bool far = run->writer->ids.used > NEAR_IDS;
     while (mark < run->slice->end && run->status == FP_OK) {
-        const uint32_t ahead = mark + table_ahead < block->mark_count ? mark + table_ahead : mark;
-        /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
-        const uint64_t is_new = block->marks[ahead].before == 0;
         uint32_t taken;
-        conv_live_prefetch(&run->pair->track.live, block->marks[ahead].address & (0 - is_new));
-        if (far && mark + PREFETCH_AHEAD < block->mark_count)
-            fetch_id(run, mark + PREFETCH_AHEAD);
+        if (unlikely(mark + 1 + fast->look_step / 32 >= fast->looked) && fast->looked < run->slice->bound &&
+            !look(run))
+            break;
+        if (far) {
+            const uint32_t id = fast->roots[fast->root_of[mark + PREFETCH_AHEAD]].id;
+            __builtin_prefetch(&fast->roots[fast->root_of[mark + 2 * PREFETCH_AHEAD]], 1);
+            __builtin_prefetch(&run->writer->ids.next[id], 1);
+            __builtin_prefetch(&run->writer->last_op[id], 1);
+        }
         taken = take_mark(run, mark);
         if (unlikely(taken == 0))
             break;
@@ -517,7 +526,7 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
     run.exact = true;
     /* A resize has two marks, and a nanosecond is lost to rounding. */
     run.coarse = (slice->step_q8 >> 7) + 1 >= run.writer->pause_ns;
-    mark = pair->fast->far ? take_slice(&run, mark, true) : take_slice(&run, mark, false);
+    mark = take_slice(&run, mark);
     settle_time(&run);
     if (mark > slice->begin)
         pair->last_time_ns = time_of(&run, mark - 1);

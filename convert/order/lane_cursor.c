@@ -76,10 +76,12 @@ static uint64_t time_of(const struct conv_lane_cursor *lane, const struct fp_sta
     return time_ns > lane->base_ns ? time_ns - lane->base_ns : 0;
 }
 
-/* Set out from the head towards the next stamp. */
+/* Set out from the head towards the next stamp, if it is not under way. */
 static void next_segment(struct conv_lane_cursor *lane)
 {
     const struct fp_block *block = &lane->block;
+    if (lane->position < lane->segment_end)
+        return;
     while (lane->stamp_next < block->stamp_count) {
         const struct fp_stamp *stamp = &block->stamps[lane->stamp_next];
         const uint64_t time_q8 = time_of(lane, stamp) << 8;
@@ -99,13 +101,27 @@ static void next_segment(struct conv_lane_cursor *lane)
     lane->step_q8 = 0;
 }
 
+/* Go on by some marks of the block. */
+static void walk(struct conv_lane_cursor *lane, uint32_t count)
+{
+    while (count > 0) {
+        uint32_t marks = count;
+        next_segment(lane);
+        if (marks > lane->segment_end - lane->position)
+            marks = lane->segment_end - lane->position;
+        lane->position += marks;
+        lane->time_q8 += marks * lane->step_q8;
+        count -= marks;
+    }
+}
+
 /* A lane's first marks have no stamp behind them to set out from. */
 static void begin_time(struct conv_lane_cursor *lane)
 {
     const struct fp_block *block = &lane->block;
     if (lane->time_q8 == 0 && block->stamp_count > 0 && block->stamps[0].time_ns < TIME_LIMIT_NS)
         lane->time_q8 = time_of(lane, &block->stamps[0]) << 8;
-    lane->stamp_next = 0;
+    lane->stamp_next = lane->segment_end = 0;
     next_segment(lane);
 }
 
@@ -302,17 +318,26 @@ enum fp_status conv_cursor_slice(struct conv_lane_cursor *lane, const struct con
     }
     if (!lane->has_block || lane->gap_due || lane->epoch > limit)
         return FP_OK;
-    if (lane->position >= lane->segment_end)
-        next_segment(lane);
+    next_segment(lane);
     ret_slice->block = &lane->block;
     ret_slice->block_number = lane->block_number;
     ret_slice->lane = lane->number;
     ret_slice->begin = lane->position;
     ret_slice->bound = bound_of(lane, limit);
     ret_slice->end = ret_slice->bound < lane->segment_end ? ret_slice->bound : lane->segment_end;
+    ret_slice->stamp = ret_slice->end;
     ret_slice->time_q8 = lane->time_q8;
     ret_slice->step_q8 = lane->step_q8;
     ret_slice->resizes = lane->pending_count > 0;
+    /* A stamp does not part the two marks of a realloc. */
+    if (ret_slice->end < ret_slice->bound &&
+        lane->block.shapes[lane->block.marks[ret_slice->end - 1].shape].call == FP_MARK_RESIZE_FROM) {
+        struct conv_lane_cursor after = *lane;
+        walk(&after, ret_slice->end - ret_slice->begin);
+        next_segment(&after);
+        ret_slice->stamp_q8 = after.time_q8;
+        ret_slice->end++;
+    }
     return FP_OK;
 }
 
@@ -321,8 +346,7 @@ void conv_cursor_skip(struct conv_lane_cursor *lane, struct conv_buffer_pool *po
     uint64_t epoch;
     if (count == 0)
         return;
-    lane->position += count;
-    lane->time_q8 += count * lane->step_q8;
+    walk(lane, count);
     epoch = lane->block.base_epoch + lane->block.marks[lane->position - 1].epoch;
     if (epoch > lane->epoch)
         lane->epoch = epoch;
