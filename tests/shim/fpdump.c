@@ -8,6 +8,7 @@
  *
  * Reads with fp_reader only; whatever it finds wrong it says and exits with 1. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +18,10 @@
 
 struct totals {
     uint64_t by_call[64];
-    uint64_t events, marks, null_addresses, failed;
-    uint64_t requested;
+    uint64_t events;
     uint64_t epoch_decreases, time_decreases, sequence_jumps;
     uint64_t *lane_marks, *lane_epoch, *lane_time, *lane_sequence;
 };
-
-static void say_string(const char *text)
-{
-    putchar('"');
-    for (; *text != '\0'; text++)
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else
-            putchar(*text);
-    putchar('"');
-}
 
 static void say_marks(const struct fp_block *block)
 {
@@ -116,89 +105,64 @@ static void add_block(struct totals *totals, const struct fp_block *block)
         totals->epoch_decreases += now < *epoch;
         *epoch = now;
         totals->by_call[shape->call & 63]++;
-        totals->marks++;
-        if (shape->call >= FP_CALL_COUNT)
-            continue;
-        totals->events++;
-        totals->null_addresses += block->marks[i].address == 0;
-        if (fp_call_kind_of(shape->call) != FP_KIND_RELEASE) {
-            totals->failed += block->marks[i].address == 0;
-            totals->requested += fp_shape_bytes(shape);
-        }
+        totals->events += shape->call < FP_CALL_COUNT;
     }
     totals->lane_marks[block->lane] += block->mark_count;
 }
 
-/* "usage": its numbers and words, and the series as [time, rss, anonymous, processor time]. */
-static void say_usage(const struct fp_usage *usage)
+/* Its numbers and words, and the series as [time, rss, anonymous, processor time]. */
+static json_t *usage_json(const struct fp_usage *usage)
 {
     struct fp_usage copy = *usage;
-    printf(",\n \"usage\": {\"ended\": \"%s\", \"how\": \"%s\", \"allocator\": ", fp_ended_name(usage->ended),
-           fp_runs_on_name(usage->runs_on));
-    say_string(usage->allocator);
-    printf(", \"version\": ");
-    say_string(usage->version);
-    printf(", \"library\": ");
-    say_string(usage->library);
-    printf(", \"kernel\": ");
-    say_string(usage->machine.kernel);
+    json_t *points = json_array();
+    for (uint32_t i = 0; i < usage->point_count; i++)
+        json_array_append_new(points,
+                              json_pack("[IIII]", usage->points[i].time_ns, usage->points[i].rss_bytes,
+                                        usage->points[i].rss_anon_bytes, usage->points[i].cpu_ns));
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "ended", fp_ended_name(usage->ended),
+                             "how", fp_runs_on_name(usage->runs_on), "allocator", usage->allocator, "version",
+                             usage->version, "library", usage->library, "kernel", usage->machine.kernel,
+                             "points", points);
     for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
         if (*fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]) != FP_USAGE_UNKNOWN)
-            printf(", \"%s\": %" PRIu64, FP_USAGE_NUMBERS[i].key, *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]));
-    printf(", \"points\": [");
-    for (uint32_t i = 0; i < usage->point_count; i++)
-        printf("%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", i > 0 ? ", " : "",
-               usage->points[i].time_ns, usage->points[i].rss_bytes, usage->points[i].rss_anon_bytes,
-               usage->points[i].cpu_ns);
-    printf("]}");
+            json_object_set_new(json, FP_USAGE_NUMBERS[i].key,
+                                json_integer((json_int_t)*fp_usage_at(&copy, &FP_USAGE_NUMBERS[i])));
+    return json;
+}
+
+/* Those that are not 0, by name. */
+static json_t *named_json(const uint64_t *numbers, unsigned count, const char *(*name)(unsigned))
+{
+    json_t *json = json_object();
+    for (unsigned i = 0; i < count; i++)
+        if (numbers[i] != 0)
+            json_object_set_new(json, name(i), json_integer((json_int_t)numbers[i]));
+    return json;
 }
 
 static void say_totals(const struct fp_reader *reader, const struct totals *totals)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
-    const char *comma = "";
-    printf("{\"pid\": %u, \"events\": %" PRIu64 ", \"marks\": %" PRIu64 ", \"lanes\": %u, \"blocks\": %zu,\n",
-           info->process_id, totals->events, totals->marks, info->lane_count, info->block_count);
-    printf(" \"has_trailer\": %s, \"file_bytes\": %" PRIu64 ", \"requested_bytes\": %" PRIu64 ",\n",
-           info->has_trailer ? "true" : "false", info->file_bytes, totals->requested);
-    printf(" \"null_addresses\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"end_time_ns\": %" PRIu64 ",\n",
-           totals->null_addresses, totals->failed, info->trailer.end_time_ns);
-    printf(" \"epoch_decreases\": %" PRIu64 ", \"time_decreases\": %" PRIu64 ", \"sequence_jumps\": %" PRIu64
-           ",\n \"calls\": {",
-           totals->epoch_decreases, totals->time_decreases, totals->sequence_jumps);
-    for (unsigned call = 0; call < 64; call++) {
-        if (totals->by_call[call] == 0)
-            continue;
-        printf("%s\"%s\": %" PRIu64, comma, fp_call_name(call), totals->by_call[call]);
-        comma = ", ";
-    }
-    printf("},\n \"lost\": {");
-    comma = "";
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
-        if (info->trailer.lost[cause] == 0)
-            continue;
-        printf("%s\"%s\": %" PRIu64, comma, fp_loss_name(cause), info->trailer.lost[cause]);
-        comma = ", ";
-    }
-    printf("},\n \"lane_marks\": [");
+    json_t *lane_marks = json_array(), *lanes = json_array(), *meta = json_object();
     for (uint32_t lane = 0; lane < info->lane_count; lane++)
-        printf("%s%" PRIu64, lane > 0 ? ", " : "", totals->lane_marks[lane]);
-    printf("],\n \"trailer_lanes\": [");
+        json_array_append_new(lane_marks, json_integer((json_int_t)totals->lane_marks[lane]));
     for (uint32_t lane = 0; lane < info->trailer.lane_count; lane++)
-        printf("%s{\"tid\": %u, \"main\": %s, \"marks\": %" PRIu64 "}", lane > 0 ? ", " : "",
-               info->trailer.lanes[lane].thread_id, info->trailer.lanes[lane].is_main ? "true" : "false",
-               info->trailer.lanes[lane].marks);
-    printf("],\n \"meta\": {");
-    for (size_t i = 0; i < info->meta_count; i++) {
-        printf("%s", i > 0 ? ", " : "");
-        say_string(info->meta[i].key);
-        printf(": ");
-        say_string(info->meta[i].value);
-    }
-    printf("}");
+        json_array_append_new(lanes, json_pack("{s:b, s:I}", "main", info->trailer.lanes[lane].is_main,
+                                               "marks", info->trailer.lanes[lane].marks));
+    for (size_t i = 0; i < info->meta_count; i++)
+        json_object_set_new(meta, info->meta[i].key, json_string(info->meta[i].value));
+    json_t *json = json_pack("{s:i, s:I, s:i, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "pid",
+                             info->process_id, "events", totals->events, "lanes", info->lane_count,
+                             "has_trailer", info->has_trailer, "file_bytes", info->file_bytes,
+                             "epoch_decreases", totals->epoch_decreases, "time_decreases",
+                             totals->time_decreases, "sequence_jumps", totals->sequence_jumps, "calls",
+                             named_json(totals->by_call, 64, fp_call_name), "lost",
+                             named_json(info->trailer.lost, FP_LOSS_COUNT, fp_loss_name), "lane_marks",
+                             lane_marks, "trailer_lanes", lanes, "meta", meta);
     if (info->usage != NULL)
-        say_usage(info->usage);
-    printf("}\n");
+        json_object_set_new(json, "usage", usage_json(info->usage));
+    json_dumpf(json, stdout, 0);
+    json_decref(json);
 }
 
 int main(int argc, char **argv)

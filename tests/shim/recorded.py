@@ -55,11 +55,16 @@ class Footprint:
         return len(self.find(*args, **kwargs))
 
 
+def listing(directory):
+    """recording.json alone, where there are too many footprints to look into each."""
+    with open(os.path.join(directory, 'recording.json'), encoding='utf-8') as file:
+        return json.load(file)
+
+
 class Recording:
     def __init__(self, directory):
         self.directory = directory
-        with open(os.path.join(directory, 'recording.json'), encoding='utf-8') as file:
-            self.json = json.load(file)
+        self.json = listing(directory)
         self.footprints = [Footprint(os.path.join(directory, p['file'])) for p in self.json['processes']]
 
     def only(self):
@@ -97,12 +102,10 @@ class Collector:
         return clean_environment({'LD_PRELOAD': SHIM, 'MALLAB_SEGMENT': self.segment, **(extra or {})})
 
     def end_json(self):
-        """recording.json alone, where there are too many footprints to look into each."""
         os.close(self.control)
         check(self.process.wait(timeout=300), 0, 'exit status of mallab-collect')
         check(os.path.exists(self.segment), False, 'the segment is still there')
-        with open(os.path.join(self.directory, 'recording.json'), encoding='utf-8') as file:
-            return json.load(file)
+        return listing(self.directory)
 
     def status(self):
         """Its answer to a question how it stands."""
@@ -114,8 +117,7 @@ class Collector:
         return self.listing()
 
     def listing(self):
-        with open(os.path.join(self.directory, 'recording.json'), encoding='utf-8') as file:
-            return json.load(file)
+        return listing(self.directory)
 
     def end(self):
         self.end_json()
@@ -139,9 +141,8 @@ def wait_complete(directory, limit=300):
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         try:
-            with open(os.path.join(directory, 'recording.json'), encoding='utf-8') as file:
-                if 'segment_path' not in json.load(file):
-                    return Recording(directory)
+            if 'segment_path' not in listing(directory):
+                return Recording(directory)
         except FileNotFoundError:
             pass
         time.sleep(0.005)

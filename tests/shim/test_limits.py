@@ -1,6 +1,5 @@
 """At every limit the program goes on, unrecorded, and what is missing is counted under its cause: memory, disk,
 file size, --max-size, --duration; a collector that is killed; directories that are not ours to use."""
-import json
 import os
 import resource
 import shutil
@@ -169,8 +168,7 @@ def test_who_collects():
     """While it goes on, recording.json says by whom and where; once finished, there is nobody to name."""
     recorded.needs('/proc/PID/stat of the program')
     collector = recorded.Collector()
-    with open(os.path.join(collector.directory, 'recording.json'), encoding='utf-8') as file:
-        told = json.load(file)['collector']
+    told = recorded.listing(collector.directory)['collector']
     with open('/proc/%d/stat' % collector.process.pid, encoding='utf-8') as file:
         start = int(file.read().rsplit(')', 1)[1].split()[19])
     with open('/proc/sys/kernel/random/boot_id', encoding='utf-8') as file:

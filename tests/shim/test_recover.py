@@ -1,5 +1,4 @@
 """A killed collector's shared memory is written into the recording: every call is there or counted, and none twice."""
-import json
 import os
 import random
 import shutil
@@ -48,8 +47,7 @@ def total(footprint):
 def check_recovered(collector, footprint):
     check(os.path.exists(collector.segment), False, 'the segment is still there')
     check(footprint.info['has_trailer'], True, 'trailer')
-    with open(os.path.join(collector.directory, 'recording.json'), encoding='utf-8') as file:
-        recording = json.load(file)
+    recording = recorded.listing(collector.directory)
     check(recording['recovered'], True, 'recovered')
     check(recording['events'], footprint.info['events'], 'events in recording.json')
     check('segment_path' in recording, False, 'segment_path')

@@ -61,8 +61,7 @@ def test_collector_holds_nothing():
     process.stdin.write(b'x')
     process.stdin.flush()
     check(process.stdout.read(1), b'x', 'cat runs')
-    with open(os.path.join(out, 'recording.json'), encoding='utf-8') as file:
-        collector = json.load(file)['collector']['pid']
+    collector = recorded.listing(out)['collector']['pid']
     folder = '/proc/%d/fd' % collector
     links = {int(fd): os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)}
     check([links[fd] for fd in (0, 1, 2)], ['/dev/null'] * 3, "the collector's standard descriptors")

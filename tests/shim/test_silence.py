@@ -1,6 +1,5 @@
 """A collector that is stopped, stopped again and again, or dead without being waited for: the program goes on, after
 one short wait at most, and every call is recorded or counted, those after the collector's return recorded again."""
-import json
 import os
 import signal
 import subprocess
@@ -112,8 +111,7 @@ def test_children():
     recording = collector.end()
     churns = recording.of('shim_churn')
     check([total(f) for f in churns], [MADE // CHILDREN] * CHILDREN, 'events and losses of each')
-    with open(os.path.join(collector.directory, 'recording.json'), encoding='utf-8') as file:
-        told = json.load(file)
+    told = recorded.listing(collector.directory)
     check(told['complete'], False, 'complete')
     check(told['lost']['collector'], sum(f.info['lost'].get('collector', 0) for f in recording.footprints), 'lost')
 

@@ -1,5 +1,4 @@
 """What a process used as a whole, how it ended, and the allocator under it: beside what the program is known to have done."""
-import json
 import os
 import subprocess
 
@@ -163,8 +162,7 @@ def test_told_on_stderr():
     check(result.returncode, 3, "the command's exit status")
     check([line for line in result.stderr.splitlines() if 'brings a malloc of its own' in line][1:], [], result.stderr)
     check('brings a malloc of its own' in result.stderr, True, result.stderr)
-    with open(os.path.join(directory, 'recording.json'), encoding='utf-8') as file:
-        check(json.load(file)['not_recorded'][0]['name'], 'shim_front', 'name')
+    check(recorded.listing(directory)['not_recorded'][0]['name'], 'shim_front', 'name')
 
 
 recorded.main(globals())
