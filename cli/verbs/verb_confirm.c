@@ -298,7 +298,10 @@ static int run_program(const struct settings *settings, const struct cli_choice 
     if (result.confirmation != NULL) {
         result.stopped = result.confirmation->stopped;
         res_result_set_complete(&result);
+        char *command = settings->command != NULL ? res_shell_command(settings->command) : NULL;
+        result.asked.command = command;
         given = cli_result_give(&CLI_CONFIRM, &settings->answer, &result, show);
+        free(command);
     }
     res_result_release(&result);
     return code != CLI_DONE ? code : given;

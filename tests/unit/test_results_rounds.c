@@ -32,7 +32,8 @@ static bool deploys_where(const char *how, json_t *entry, const char *words)
     json_t *workload = json_pack("{s:[O], s:{s:s, s:s}}", "candidates", entry, "runs_on", "name", "tcmalloc",
                                  "how", how);
     const struct res_result_workload *known = typed_workload(workload, "glibc");
-    char *line = res_deploy_line(known, &known->candidates[0]);
+    char *line = res_deploy_line(known->runs_on->how, known->candidates[0].library,
+                                 &known->candidates[0].environment);
     const bool equal = words == NULL ? line == NULL : line != NULL && strcmp(line, words) == 0;
     if (!equal)
         fprintf(stderr, "to deploy: %s\n", line != NULL ? line : "nothing");

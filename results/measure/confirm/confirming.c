@@ -269,6 +269,8 @@ static void prepare(struct state *state, struct res_result *result)
         told->is_control = i + 1 == count;
         state->entries[i] = (struct entry){options->candidates[told->is_control ? 0 : i + 1], told};
         told->candidate = res_strdup(state->entries[i].candidate->name);
+        told->library = res_strdup(state->entries[i].candidate->path);
+        told->environment = res_pairs_copy(&state->entries[i].candidate->environment);
     }
 }
 

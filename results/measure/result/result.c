@@ -295,6 +295,8 @@ static const char *const TIMED_BY[] = {"hyperfine", "wait4", "service", NULL};
 #define OWNER struct res_confirmed
 static const struct res_field CONFIRMED_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "candidate", candidate, "its name"),
+    RES_ROW(TEXT, "library", library, "what is preloaded for it"),
+    RES_ROW(PAIRS, "environment", environment, "variables that it sets"),
     RES_ROW(TRUTH, "control", is_control, "whether it is the baseline beside itself"),
     RES_ROW(TEXT, "failed", failed, "why the program failed under it, or `null`"),
     RES_ROW(COUNT, "runs", runs, "runs that were timed, each beside one of the baseline"),

@@ -483,7 +483,8 @@ struct res_confirmed_figure {
 };
 
 struct res_confirmed {
-    char *candidate;
+    char *candidate, *library; /* library: NULL: not known, of an older result */
+    struct res_pairs environment;
     bool is_control;
     char *failed; /* one line; NULL: it did not */
     uint64_t runs;

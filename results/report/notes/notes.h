@@ -42,11 +42,11 @@ const char *res_notes_recorded(const struct res_result_workload *workload);
 char *res_notes_title(const struct res_result_workload *workload);
 
 /* res_deploy_line - "LD_PRELOAD=/usr/lib/libjemalloc.so.2 MALLOC_CONF=narenas:1".
- * workload  what it runs on counts: the C library's own malloc takes an LD_PRELOAD where the program is linked with another, an empty
- *           one where another was preloaded, else none
- * entry     its library and environment count
- * Returns   the caller's to free, fit for a terminal; NULL: nothing is to be set. */
-char *res_deploy_line(const struct res_result_workload *workload, const struct res_result_entry *entry);
+ * how      the program has its allocator now, as fp_runs_on_name has it: the C library's own takes an LD_PRELOAD where the program is
+ *          "linked" with another, an empty one where another is "preloaded", else none
+ * library, environment   of the candidate
+ * Returns  the caller's to free, fit for a terminal; NULL: nothing is to be set. */
+char *res_deploy_line(const char *how, const char *library, const struct res_pairs *environment);
 
 /* res_notes_add_time_share - a share of the program's CPU time, in words: "about 7 %" of the one reading of its recording, or "5-8 %" where a
  * confirmation ran it more often. */
@@ -138,7 +138,7 @@ extern res_when_fn res_baseline_failed, res_nothing_matters, res_few_rounds, res
     res_peak_is_free, res_rest_alone, res_rest_too, res_parts_differ, res_whole_limit, res_control_failed,
     res_control_held;
 extern res_next_fn res_each_candidate, res_each_tried, res_each_crashing, res_each_disturbance,
-    res_each_missing, res_each_confirmed, res_each_fleet_candidate, res_each_mixed;
+    res_each_missing, res_each_confirmed, res_each_confirmed_tried, res_each_fleet_candidate, res_each_mixed;
 
 /* res_name_list - add a name to a list: "a, b and c", of which this is number `at` of `count`. */
 void res_name_list(struct res_text *words, const char *name, size_t at, size_t count);

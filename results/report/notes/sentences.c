@@ -129,6 +129,7 @@ const struct res_sentence RES_RESULT_SENTENCES[] = {
     PEAK(NOT_WORTH, "memory: do not bother, {who} saves {bytes_saved}, {bytes_saved_share}"),
     PEAK(CONFIRMED, "memory: {who} saves {bytes_saved}, {bytes_part}, for {price_time}"),
     PEAK(CONFIRMED, "memory: {who} saves [{bytes_saved}, ]{bytes_saved_share}", .when = res_is_free),
+    LINE("try it", ADVICE, "{one}", .detail = "{deploy}", .next = res_each_confirmed_tried),
     LINE("resolution", INFO, "{pairs_resolve}"),
     FAILED_ROWS,
     RUNS_ROW,

@@ -312,22 +312,20 @@ SLOT(mapped)
 
 /* ---- what is to be pasted -------------------------------------------------------------------- */
 
-static bool is_preloaded(const struct res_result_entry *entry)
+static bool is_preloaded(const char *library)
 {
-    return entry->library != NULL && !res_is_c_library(entry->library);
+    return library != NULL && !res_is_c_library(library);
 }
 
-char *res_deploy_line(const struct res_result_workload *workload, const struct res_result_entry *entry)
+char *res_deploy_line(const char *how, const char *library, const struct res_pairs *environment)
 {
-    const char *how = workload->runs_on != NULL && workload->runs_on->how != NULL ? workload->runs_on->how
-                                                                                  : "";
     struct res_text line = {0};
-    if (is_preloaded(entry) || (entry->library != NULL && strcmp(how, "linked") == 0))
-        res_shell_variable(&line, "LD_PRELOAD", entry->library);
+    if (is_preloaded(library) || (library != NULL && strcmp(how, "linked") == 0))
+        res_shell_variable(&line, "LD_PRELOAD", library);
     else if (strcmp(how, "preloaded") == 0)
         res_shell_variable(&line, "LD_PRELOAD", "");
-    for (size_t i = 0; i < entry->environment.count; i++) {
-        const struct res_pair *pair = &entry->environment.items[i];
+    for (size_t i = 0; i < environment->count; i++) {
+        const struct res_pair *pair = &environment->items[i];
         if (res_shell_is_name(pair->name) && pair->value != NULL)
             res_shell_variable(&line, pair->name, pair->value);
     }
@@ -336,12 +334,41 @@ char *res_deploy_line(const struct res_result_workload *workload, const struct r
     return plain;
 }
 
+/* The library that a program ran on before, which was not replayed. */
+static const char *control_library(const struct res_about *about)
+{
+    return about->result->confirmed[about->result->confirmed_count - 1].library;
+}
+
 SLOT(deploy)
 {
-    char *line = res_deploy_line(about->workload, about->entry);
+    const struct res_runs_on *runs_on = about->workload != NULL ? about->workload->runs_on : NULL;
+    const char *how = runs_on != NULL && runs_on->how != NULL ? runs_on->how : "";
+    char *line = about->entry != NULL
+                     ? res_deploy_line(how, about->entry->library, &about->entry->environment)
+                     : res_deploy_line(is_preloaded(control_library(about)) ? "linked" : "",
+                                       about->one->library, &about->one->environment);
     if (line != NULL)
         say("%s", line);
     free(line);
+}
+
+static bool is_advised(const struct res_answer *answer)
+{
+    return answer->kind == RES_ANSWER_TAKE || answer->kind == RES_ANSWER_CONFIRMED ||
+           answer->kind == RES_ANSWER_UNDECIDED;
+}
+
+/* Each of a program that was not replayed. */
+bool res_each_confirmed_tried(struct res_about *about)
+{
+    const struct res_program_verdict *verdict = about->result->verdict;
+    for (; res_each_confirmed(about); about->at++)
+        if (verdict != NULL && about->result->workload_count == 0 &&
+            ((is_advised(&verdict->time) && strcmp(verdict->time.candidate, about->one->candidate) == 0) ||
+             (is_advised(&verdict->peak) && strcmp(verdict->peak.candidate, about->one->candidate) == 0)))
+            return true;
+    return false;
 }
 
 size_t res_notes_tried(const struct res_result_workload *workload,
@@ -353,10 +380,7 @@ size_t res_notes_tried(const struct res_result_workload *workload,
         return 0;
     const struct res_answer *answers[] = {&verdict->time, &verdict->peak, &verdict->rest};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
-        const int kind = answers[i]->kind;
-        const bool is_advised = kind == RES_ANSWER_TAKE || kind == RES_ANSWER_CONFIRMED ||
-                                kind == RES_ANSWER_UNDECIDED;
-        const struct res_result_entry *entry = is_advised
+        const struct res_result_entry *entry = is_advised(answers[i])
                                                    ? res_result_entry_named(workload, answers[i]->candidate)
                                                    : NULL;
         bool told = entry == NULL;
@@ -374,7 +398,7 @@ static bool next_tried(struct res_about *about, bool crashes)
     const struct res_result_entry *entries[RES_TRIED_MAX];
     const size_t count = res_notes_tried(about->workload, entries);
     for (; about->at < count; about->at++)
-        if ((res_is_past_preloads(about->workload) && is_preloaded(entries[about->at])) == crashes) {
+        if ((res_is_past_preloads(about->workload) && is_preloaded(entries[about->at]->library)) == crashes) {
             about->entry = entries[about->at];
             return true;
         }
