@@ -20,20 +20,20 @@ README_LINES, README_COLUMNS = 110, 100
 # made: 600 for memory that users do not share, 100 for the machine of the recording. Aims, in the same order: 8,500, 14,300, 13,000,
 # 8,300, 4,300, 19,000, 5,000, 8,600 lines, 81,000 in all; words 14,000, 15,000, 9,000.
 LINES_MOST = {
-    "footprint": 11215,
-    "shim": 17100,
-    "convert": 15200,
+    "footprint": 11140,
+    "shim": 16940,
+    "convert": 15180,
     "replay": 8840,
-    "record": 5800,
-    "results": 23450,
-    "sites": 4990,
-    "cli": 10480,
-    "all": 97700,
+    "record": 5615,
+    "results": 22620,
+    "sites": 4985,
+    "cli": 10315,
+    "all": 96300,
 }
 WORDS_MOST = {
-    "docs outside docs/notes": 17800,
+    "docs outside docs/notes": 14000,
     "docs/notes": 15000,
-    "docs/man": 11500,
+    "docs/man": 9160,
 }
 # Files of other projects that comments name as their source, and names that stand for any.
 ELSEWHERE = {"fs/exec.c", "mm/memcontrol.c", "malloc/malloc.c", "zstd.h", "mimalloc.h", "malloc_extension.h",
