@@ -144,15 +144,17 @@ static inline bool find_root(struct conv_live_table *live, struct conv_pair_fast
     struct conv_live_entry *entry = conv_live_place(live, address);
     const struct conv_object object = conv_live_object(entry); /* of an empty one: zeroes */
     const uint32_t number = fast->root_count; /* there is one at most for each mark of a block */
+    const uint32_t place = (uint32_t)(entry - live->entries);
     fast->root_of[mark] = object.id & IS_ROOT ? object.id & ~IS_ROOT : number;
     if (object.id & IS_ROOT)
         return true;
-    fast->roots[number] = (struct root){object.bytes, object.id, (uint32_t)(entry - live->entries)};
+    if (!conv_live_is_empty(entry))
+        conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
+    else if (!conv_live_insert_at(live, entry, address, (struct conv_object){.id = number | IS_ROOT}))
+        return false; /* nothing is changed: the roots before it can be settled */
+    fast->roots[number] = (struct root){object.bytes, object.id, place};
     fast->addresses[number] = address;
     fast->root_count++;
-    if (conv_live_is_empty(entry))
-        return conv_live_insert_at(live, entry, address, (struct conv_object){.id = number | IS_ROOT});
-    conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
     return true;
 }
 
@@ -184,14 +186,16 @@ static __attribute__((noinline)) bool look(struct run *run)
         if (i < count)
             conv_live_prefetch(live, marks[firsts[i]].address);
         if (i >= PREFETCH_AHEAD && is_address(marks[firsts[i - PREFETCH_AHEAD]].address) &&
-            !find_root(live, fast, marks, firsts[i - PREFETCH_AHEAD]))
+            !find_root(live, fast, marks, firsts[i - PREFETCH_AHEAD])) {
             run->status = FP_ERR_MEMORY;
+            return false;
+        }
     }
     for (uint32_t i = begin; i < end; i++)
         fast->root_of[i] = fast->root_of[is_first(marks, i, floor) ? i : i - marks[i].before];
     fast->looked = end;
     fast->look_step = fast->look_step < LOOK_MOST ? fast->look_step * 2 : LOOK_MOST;
-    return run->status == FP_OK;
+    return true;
 }
 
 static inline struct root *root_of(const struct run *run, uint32_t mark)
