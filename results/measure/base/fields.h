@@ -25,7 +25,7 @@
 
 /* RES_FREED - before a pointer that is declared with a value: at the end of its block free() gets what it points at then, on every way
  * out, in place of a call there. */
-#define RES_FREED __attribute__((unused, cleanup(res_free_pointer)))
+#define RES_FREED __attribute__((cleanup(res_free_pointer)))
 static inline void res_free_pointer(const void *place)
 {
     void *own;
