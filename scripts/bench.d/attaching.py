@@ -120,10 +120,10 @@ static void watch(std::atomic<unsigned long> *gap)
         last = now;
     }
 }
-static void turn(unsigned number)
+static void turn(unsigned number, std::chrono::milliseconds rest)
 {
     std::map<unsigned, std::string> own;
-    while (!stop)
+    for (; !stop; std::this_thread::sleep_for(rest))
         for (unsigned i = 0; i < 300; i++) {
             own[i % 64] = std::string(16 + (i * number) % 900, static_cast<char>('a' + i % 26));
             const auto &other = own[i * 7 % 64];
@@ -138,9 +138,9 @@ int main(int, char **argv)
     std::signal(SIGTERM, [](int) { stop = true; });
     std::vector<std::thread> threads;
     threads.emplace_back(watch, static_cast<std::atomic<unsigned long> *>(
-        mmap(nullptr, 8, PROT_READ | PROT_WRITE, MAP_SHARED, open(argv[1], O_RDWR), 0)));
+        mmap(nullptr, 8, PROT_READ | PROT_WRITE, MAP_SHARED, open(argv[2], O_RDWR), 0)));
     for (unsigned i = 0; i < 64; i++)
-        threads.emplace_back(turn, i + 1);
+        threads.emplace_back(turn, i + 1, std::chrono::milliseconds(std::atoi(argv[1])));
     std::puts("ready");
     std::fflush(stdout);
     for (auto &thread : threads)
@@ -265,20 +265,27 @@ class Nginx(Server):
             link.close()
 
 
-class Postgres(Server):
-    """What is attached to is the process that answers our session."""
+class Database(Server):
+    """A client asks the same all the time. What is attached to is the process that answers it."""
+
+    def __init__(self, client, query, expected, *started, which=None, **settings):
+        self.words, self.query, self.expected, self.which = [str(word) for word in client], query, expected, which
+        super().__init__(*started, **settings)
+        while not self.asked and not self.harmed():
+            time.sleep(0.05)
 
     def answers(self):
-        with subprocess.Popen(["psql", "-qAtX", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "postgres"], text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=end_with_us) as client:
+        with subprocess.Popen(self.words, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              preexec_fn=end_with_us) as client:
             def ask(query):
                 client.stdin.write(query + ";\n")
                 client.stdin.flush()
-                return client.stdout.readline().strip()
-            self.pid = int(ask("select pg_backend_pid()"))
+                return client.stdout.readline().split()
+            if self.which:
+                self.pid = int(ask(self.which)[0])
             while not self.over.is_set():
-                got = ask("select count(*), sum(length(repeat(md5(i::text), 20))), count(distinct i % 70) from generate_series(1, 300) i")
-                if got != "300|192000|70":
+                got = ask(self.query)
+                if got != self.expected:
                     raise ValueError(got)
                 yield
             client.stdin.close()
@@ -306,21 +313,37 @@ class Attaching:
     def redis(self):
         return Redis(["redis-server", "--port", port := free_port(), "--save", "", "--dir", self.workshop.place], port)
 
-    def postgres(self):
+    def place_of(self, name):
+        """A directory of the server's own user; returns it and with which settings a process is that user's."""
         self.workshop.place.chmod(0o711)
-        place, port = self.workshop.fresh("postgres"), free_port()
+        place = self.workshop.fresh(name)
         place.mkdir()
-        user = {}
-        if os.geteuid() == 0:
-            shutil.chown(place, "postgres", "postgres")
-            user = {"user": "postgres", "group": "postgres", "extra_groups": []}
-        made = subprocess.run(["initdb", "-D", place, "-A", "trust", "-U", "postgres"], cwd="/", capture_output=True, text=True, **user)
+        if os.geteuid() != 0:
+            return place, {"cwd": "/"}
+        shutil.chown(place, name, name)
+        return place, {"cwd": "/", "user": name, "group": name, "extra_groups": []}
+
+    def make(self, command, settings):
+        made = subprocess.run(command, capture_output=True, text=True, **settings)
         if made.returncode != 0:
-            raise SystemExit(f"bench: initdb: {made.stderr}")
-        server = Postgres(["postgres", "-D", place, "-p", port, "-k", place, "-h", "127.0.0.1"], port, stderr=subprocess.DEVNULL, cwd="/", **user)
-        while not server.asked and not server.harmed():
-            time.sleep(0.05)
-        return server
+            raise SystemExit(f"bench: {command[0]}: {made.stderr}")
+
+    def postgres(self):
+        (place, settings), port = self.place_of("postgres"), free_port()
+        self.make(["initdb", "-D", place, "-A", "trust", "-U", "postgres"], settings)
+        return Database(["psql", "-qAtX", "-F", " ", "-h", "127.0.0.1", "-p", port, "-U", "postgres", "postgres"],
+                        "select count(*), sum(length(repeat(md5(i::text), 20))), count(distinct i % 70) from generate_series(1, 300) i",
+                        ["300", "192000", "70"], ["postgres", "-D", place, "-p", port, "-k", place, "-h", "127.0.0.1"], port,
+                        which="select pg_backend_pid()", stderr=subprocess.DEVNULL, **settings)
+
+    def mariadbd(self):
+        (place, settings), port = self.place_of("mysql"), free_port()
+        self.make(["mariadb-install-db", "--no-defaults", f"--datadir={place}", "--auth-root-authentication-method=normal"], settings)
+        return Database(["mariadb", "--no-defaults", "-NBn", "-h", "127.0.0.1", "-P", port, "-u", "root"],
+                        "select count(*), sum(length(repeat(md5(seq), 20))), count(distinct seq % 70) from mysql.seq_1_to_300",
+                        ["300", "192000", "70"],
+                        ["mariadbd", "--no-defaults", f"--datadir={place}", f"--port={port}", f"--socket={place}/s", "--bind-address=127.0.0.1"], port,
+                        stderr=subprocess.DEVNULL, **settings)
 
     def python(self):
         return Program("/usr/bin/python3", "-S", "-c", PYTHON, watched=self.workshop.place / "gap")
@@ -344,11 +367,15 @@ class Attaching:
         subprocess.run(["javac", "-d", place, place / "Turns.java"], check=True)
         return Program("java", "-Xmx64m", "-cp", place, "Turns", by_input=True)
 
-    def threads(self):
+    def threads(self, rest_ms=0):
         place = self.workshop.place
         (place / "threads.cc").write_text(CXX)
         subprocess.run(["c++", "-O1", "-pthread", "-o", place / "threads", place / "threads.cc"], check=True)
-        return Program(place / "threads", watched=place / "gap")
+        return Program(place / "threads", rest_ms, watched=place / "gap")
+
+    def resting(self):
+        """As many threads on a machine that is not overloaded: each rests after each turn."""
+        return self.threads(20)
 
     def attach(self, program, *options):
         """Returns (whether it was recorded and left, what was said)."""
@@ -405,8 +432,9 @@ class Attaching:
         self.report.say("\nattached to and left: rounds, of which left as it was, with mallab killed, refused; harm; stop in ms: median, most; "
                         "as the program sees it; the same where nobody attaches")
         fine = True
-        for name in ("redis", "postgres", "python", "node", "nginx", "java", "threads"):
-            if (not self.only or name in self.only) and (name == "threads" or shutil.which({"python": "/usr/bin/python3", "redis": "redis-server"}.get(name, name))):
+        for name in ("redis", "postgres", "mariadbd", "python", "node", "nginx", "java", "resting", "threads"):
+            needs = {"python": "/usr/bin/python3", "redis": "redis-server", "resting": "c++", "threads": "c++"}.get(name, name)
+            if (not self.only or name in self.only) and shutil.which(needs):
                 with contextlib.closing(getattr(self, name)()) as program:
                     fine = self.turns(name, program) and fine
         if not fine:
