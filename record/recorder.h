@@ -107,7 +107,7 @@ void rec_target_release(struct rec_target *target);
  *   note       what a process itself tells the collector: its recorder could not reach the recording, or it starts a
  *              program that can have none. What a look finds is told in the same way. The collector keeps the list
  *   message    a line of the collector's, on the socket by which it also notices our end: "stopped CAUSE NS",
- *              "resumed NS", "unrecorded INDEX PID NAME\tWHY" (shim/collect/collect_tell.c). It is said on stderr when it
+ *              "resumed NS", "unrecorded INDEX PID NAME\tWHY" (collect/tell.c). It is said on stderr when it
  *              comes, as nobody would know later why a night is missing
  *
  * Looks miss a process that lives for a few milliseconds only. Notes miss one that is started by a process without
@@ -274,7 +274,7 @@ void rec_say_why_nothing(const char *verb, const char *directory, const struct r
 
 /* ---- words for a recording that may still go on, by its recording.json: what it lacks, and what it comes to.
  *
- * The collector writes it while the recording goes on (shim/collect/collect_json.c); convert/recording reads the finished one. */
+ * The collector writes it while the recording goes on (collect/json.c); convert/recording reads the finished one. */
 
 /* rec_recording_read - a directory's recording.json as it stands, of any schema; conv_recording_release ends it. Returns false where it
  * cannot be read. */
@@ -298,7 +298,7 @@ const char *rec_forecast(uint64_t bytes, uint64_t within_ns, char ret_words[REC_
 
 /* ---- a recording that goes on, from outside: pause it, go on, cut a window, end it, ask for fresh figures.
  *
- *   request   a signal to the collector (shim/collect/collect_loop.c): it takes the right to signal it, and the
+ *   request   a signal to the collector (collect/rounds.c): it takes the right to signal it, and the
  *             recorded program notices nothing
  *   answer    recording.json counts by kind what was heeded: so one who paused it knows that it was heeded, although
  *             another has let it go on since

@@ -247,7 +247,7 @@ static bool is_known(const struct rec_watch *watch, const struct rec_look *seen)
     return false;
 }
 
-/* Tells it as a process of the tree would itself (shim/collect/collect_tell.c). Where the queue is full it is told at the
+/* Tells it as a process of the tree would itself (collect/tell.c). Where the queue is full it is told at the
  * next look; where nobody listens it is not told any more. */
 static void tell_collector(const struct rec_look *seen, const char *segment)
 {

@@ -331,7 +331,7 @@ static enum fp_status look(struct top *top, struct conv_error *error)
     top->now = (struct conv_recording){0};
     const enum fp_status status = read_recording(top, error);
     /* It may have ended between our look at its file and our look for its process; and on a full disk the collector writes over
-     * the old text (shim/collect/collect_json.c). */
+     * the old text (collect/json.c). */
     if (status != FP_ERR_CORRUPT && top->collector.recording_state != CONV_RECORDING_ENDED_EARLY)
         return status;
     (void)nanosleep(&pause, NULL); /* a signal only shortens it */

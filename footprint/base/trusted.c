@@ -128,7 +128,7 @@ static enum fp_distrust judge(int fd, const struct stat *facts, mode_t kind, enu
 }
 
 /* Opens by the held descriptor: nobody can put another file in the place of that. While a collector looks whether anybody has its segment
- * (shim/collect/collect_proc.c: a lease, for a moment), the file cannot be opened without waiting. */
+ * (collect/processes.c: a lease, for a moment), the file cannot be opened without waiting. */
 static int open_held(int held, int flags)
 {
     const struct timespec moment = {0, OPEN_WAIT_NS};

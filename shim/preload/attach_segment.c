@@ -338,7 +338,7 @@ const char ATTACH_OUT_OF_REACH[] =
     "cannot open the recording's shared memory: another root directory or /dev/shm, "
     "no descriptor free, or the recording has ended";
 
-/* While a collector looks whether anybody has its segment (collect_proc.c), the file cannot be opened without waiting. */
+/* While a collector looks whether anybody has its segment (collect/processes.c), the file cannot be opened without waiting. */
 static long open_soon(const char *path, int flags)
 {
     _Atomic uint32_t nobodys = 0;

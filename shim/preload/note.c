@@ -3,10 +3,10 @@
  * A process that cannot reach the recording's shared memory (another user's, in another root directory) cannot count
  * itself there either. A datagram to a socket without a place in any file system reaches the collector from wherever
  * the process is, and is in its queue although the process ends at once. The socket has the name of the segment's
- * file (collect_tell.c), so whoever knows the one knows the other. Its answer to nobody is silence.
+ * file (collect/tell.c), so whoever knows the one knows the other. Its answer to nobody is silence.
  *
  * Where a process ends, nobody else can look in time. One that a signal ends, or that calls the kernel past libc, tells nothing: of that
- * the collector has its own looks (collect_usage.c), and they are older.
+ * the collector has its own looks (collect/looks.c), and they are older.
  *
  * Laws of this file: attach.h has them. _exit runs in signal handlers and in children that share their parent's memory. */
 #include "shim/preload/attach.h"
@@ -241,7 +241,7 @@ void usage_note(enum seg_usage_end end)
             note_memory(&last);
             slot->end = last;
         }
-        /* release: pairs with the acquire in collect_usage.c */
+        /* release: pairs with the acquire in collect/looks.c */
         put_release(&slot->usage_end, end);
     }
     confine_called();

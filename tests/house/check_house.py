@@ -12,16 +12,17 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).parents[2]))
-ROOMS = ("footprint", "shim", "convert", "replay", "record", "results", "sites", "cli")
+ROOMS = ("footprint", "shim", "collect", "convert", "replay", "record", "results", "sites", "cli")
 README_LINES, README_COLUMNS = 110, 100
 
 # What a room may have of lines of C, headers and JavaScript, and what documents may have of words: what was reached, rounded
 # up. A ceiling is only ever lowered: what is to come in has to find its room. Two exceptions were
-# made: 600 for memory that users do not share, 100 for the machine of the recording. Aims, in the same order: 8,500, 14,300, 13,000,
+# made: 600 for memory that users do not share, 100 for the machine of the recording. Aims, in the same order: 8,500, 10,000, 4,300, 13,000,
 # 8,300, 4,300, 19,000, 5,000, 8,600 lines, 81,000 in all; words 14,000, 15,000, 9,000.
 LINES_MOST = {
     "footprint": 11140,
-    "shim": 16940,
+    "shim": 10665,
+    "collect": 6275,
     "convert": 15180,
     "replay": 8840,
     "record": 5615,
@@ -43,6 +44,7 @@ ELSEWHERE = {"fs/exec.c", "mm/memcontrol.c", "malloc/malloc.c", "zstd.h", "mimal
 MAY_USE = {
     "footprint": (),
     "shim": ("footprint",),
+    "collect": ("footprint", "shim/shared"),
     "convert": ("footprint",),
     "replay": ("footprint",),
     "record": ("footprint", "convert", "shim/shared", "shim/sites"),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/lane_chunk.h"

@@ -1,5 +1,5 @@
 /* test_shim_decode.c - chunks made by hand, whole, torn and hostile, to blocks. */
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 #include "unit/columns_view.h"
 #include "unit/harness.h"
 

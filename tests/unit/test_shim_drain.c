@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 #include "unit/harness.h"
 
 #define FIRST_WORD (SEG_CHUNK_HEADER / sizeof(uint64_t))

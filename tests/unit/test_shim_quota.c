@@ -1,5 +1,5 @@
 /* test_shim_quota.c - the processors that control groups leave a process: both versions, the groups above it, and words that are none. */
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 #include "unit/harness.h"
 #include "unit/machine_files.h"
 

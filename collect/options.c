@@ -1,5 +1,5 @@
-/* collect_options.c - the command line of mallab-collect. */
-#include "shim/collect/collect.h"
+/* options.c - the command line of mallab-collect. */
+#include "collect/collect.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,11 +1,11 @@
-/* collect_steps.h - the functions that the files of mallab-collect share; the types are in collect.h. */
-#ifndef MALLAB_SHIM_COLLECT_COLLECT_STEPS_H
-#define MALLAB_SHIM_COLLECT_COLLECT_STEPS_H
+/* steps.h - the functions that the files of mallab-collect share; the types are in collect.h. */
+#ifndef MALLAB_COLLECT_STEPS_H
+#define MALLAB_COLLECT_STEPS_H
 
 #include <sys/socket.h>
 
+#include "collect/collect.h"
 #include "footprint/base/proc.h"
-#include "shim/collect/collect.h"
 
 /* ---- process images: found in the segment's table, given a footprint, watched, finished.
  *
@@ -68,7 +68,7 @@ const struct fp_usage *usage_present(struct collector *collector, struct collect
 void usage_release_looks(struct collect_image *image);
 void usage_release(struct collect_image *image);
 
-/* ---- an image's footprints: one, or one for each window in which it made a call (collect_footprint.c) ----
+/* ---- an image's footprints: one, or one for each window in which it made a call (footprint.c) ----
  *
  *   part   one footprint. A lane's blocks and its epochs go on from part to part, so that the parts of an image,
  *          read one after the other, are what one footprint would have been
@@ -120,7 +120,7 @@ void stacks_begin_part(struct collect_image *image);
 /* stacks_release - nothing more comes. */
 void stacks_release(struct collect_image *image);
 
-/* ---- chunks out of the segment into the queues of their streams, and back when they were written (collect_take.c) ----
+/* ---- chunks out of the segment into the queues of their streams, and back when they were written (take.c) ----
  *
  * A chunk is zeroed before it is free again: a record is there when its first word is not zero.
  *
@@ -170,7 +170,7 @@ void drain_open(struct collector *collector, struct collect_image *image, bool a
 /* drain_image - take and write everything of an image whose threads are all dead, or that is given up. */
 void drain_image(struct collector *collector, struct collect_image *image);
 
-/* ---- a chunk's records into a block, with the clock read for its stamps (collect_decode.c) ---- */
+/* ---- a chunk's records into a block, with the clock read for its stamps (decode.c) ---- */
 
 /* The thread whose records stand at a word of a chunk. */
 struct decode_thread {
@@ -201,7 +201,7 @@ struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t 
  * written  words of it that were, its header among them; 0: none. */
 uint64_t decode_calls(const struct seg_chunk_header *chunk, uint64_t written);
 
-/* ---- the recorded processes in /proc: their ids, whether they live, what they have mapped (collect_proc.c) ---- */
+/* ---- the recorded processes in /proc: their ids, whether they live, what they have mapped (processes.c) ---- */
 
 /* process_exists - whether there is a process of that id, be it a zombie.
  * process_is_zombie - whether its leading thread has ended and nobody has waited for it: the other threads may run on, but its
@@ -316,7 +316,7 @@ void user_answer(struct collector *collector, const struct seg_ask *ask, const s
                  const struct msghdr *from);
 void user_give_up_spoiled(struct collector *collector);
 
-/* ---- what was lost, and whether a recording holds all of the tree that was to be recorded (collect_complete.c) ---- */
+/* ---- what was lost, and whether a recording holds all of the tree that was to be recorded (judge.c) ---- */
 
 /* complete_take_counts - note what the process of an image counts in its slot: losses and stalls, as far as they can be
  * true. Before the slot is given away. */

@@ -1,5 +1,5 @@
-/* collect_reserve.c - disk space held back, and given back. */
-#include "shim/collect/collect_steps.h"
+/* reserve.c - disk space held back, and given back. */
+#include "collect/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

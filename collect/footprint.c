@@ -1,5 +1,5 @@
-/* collect_footprint.c - footprints named, described, begun, written and ended. */
-#include "shim/collect/collect_steps.h"
+/* footprint.c - footprints named, described, begun, written and ended. */
+#include "collect/steps.h"
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>

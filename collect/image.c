@@ -1,5 +1,5 @@
-/* collect_image.c - process images found, adopted, watched and finished. */
-#include "shim/collect/collect_steps.h"
+/* image.c - process images found, adopted, watched and finished. */
+#include "collect/steps.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static void adopt(struct collector *collector, struct collect_segment *segment, 
     image = calloc(1, sizeof *image);
     if (image == NULL || !list_image(collector, image)) {
         free(image);
-        segment->attaching = true; /* in the next round again; its chunks wait for it (collect_drain.c) */
+        segment->attaching = true; /* in the next round again; its chunks wait for it (drain.c) */
         return;
     }
     reserve_for_images(collector);

@@ -1,5 +1,5 @@
-/* collect_user.c - users other than ours: who may have shared memory, and gets it. */
-#include "shim/collect/collect_steps.h"
+/* users.c - users other than ours: who may have shared memory, and gets it. */
+#include "collect/steps.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* collect_decode.c - records to columns. */
-#include "shim/collect/collect_steps.h"
+/* decode.c - records to columns. */
+#include "collect/steps.h"
 
 #define THREAD_WORDS 2u
 

@@ -1,5 +1,5 @@
-/* collect_lists.c - the lists that grow with a recording. */
-#include "shim/collect/collect_steps.h"
+/* lists.c - the lists that grow with a recording. */
+#include "collect/steps.h"
 
 #include <stdlib.h>
 

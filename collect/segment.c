@@ -1,5 +1,5 @@
-/* collect_segment.c - the segment made, laid out, grown and removed; that of another recording found. */
-#include "shim/collect/collect.h"
+/* segment.c - the segment made, laid out, grown and removed; that of another recording found. */
+#include "collect/collect.h"
 
 #include <dirent.h>
 #include <errno.h>

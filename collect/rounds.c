@@ -1,4 +1,4 @@
-/* collect_loop.c - rounds, rests, ends; and what was asked for, done. */
+/* rounds.c - rounds, rests, ends; and what was asked for, done. */
 
 #include <errno.h>
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 #include "shim/shared/raw.h"
 
 #define NAP_NS         4000000u  /* while there is work: a round takes some 25 us, whatever it finds */

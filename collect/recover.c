@@ -1,4 +1,4 @@
-/* collect_recover.c - the segment of a killed collector emptied, its footprints gone on with. */
+/* recover.c - the segment of a killed collector emptied, its footprints gone on with. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/steps.h"
 #include "footprint/base/words.h"
-#include "shim/collect/collect_steps.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 

@@ -1,5 +1,5 @@
-/* collect_tell.c - stops and programs that are not recorded: noted, told once, kept for recording.json. */
-#include "shim/collect/collect_steps.h"
+/* tell.c - stops and programs that are not recorded: noted, told once, kept for recording.json. */
+#include "collect/steps.h"
 
 #include <errno.h>
 #include <fnmatch.h>

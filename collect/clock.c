@@ -1,5 +1,5 @@
-/* collect_clock.c - the clock that lanes read: chosen, calibrated, anchored, converted. */
-#include "shim/collect/collect.h"
+/* clock.c - the clock that lanes read: chosen, calibrated, anchored, converted. */
+#include "collect/collect.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* collect_json.c - recording.json made and written. */
+/* json.c - recording.json made and written. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/steps.h"
 #include "footprint/base/words.h"
-#include "shim/collect/collect_steps.h"
 
 #define TEMPORARY  "recording.json.new"
 #define OVER_BYTES 4096

@@ -1,6 +1,6 @@
-/* collect_drain.c - blocks written from the queues, and more memory asked for in time. */
+/* drain.c - blocks written from the queues, and more memory asked for in time. */
 
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 #include "shim/shared/raw.h"
 
 #define GROW_LEAST     64u

@@ -1,5 +1,5 @@
-/* collect_proc.c - files of /proc/PID, and pidfds, read and understood. */
-#include "shim/collect/collect_steps.h"
+/* processes.c - files of /proc/PID, and pidfds, read and understood. */
+#include "collect/steps.h"
 
 #include <dirent.h>
 #include <errno.h>

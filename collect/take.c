@@ -1,5 +1,5 @@
-/* collect_take.c - chunks taken and freed. */
-#include "shim/collect/collect_steps.h"
+/* take.c - chunks taken and freed. */
+#include "collect/steps.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* collect_usage.c - looks at processes gathered, and put together at their end. */
-#include "shim/collect/collect_steps.h"
+/* looks.c - looks at processes gathered, and put together at their end. */
+#include "collect/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* collect.h - the types that the files of mallab-collect share; what they do is in collect_steps.h.
+/* collect.h - the types that the files of mallab-collect share; what they do is in steps.h.
  *
  * The collector is one thread in one loop: notice processes, take full chunks, decode and write them, free them,
  * notice ends. It prints nothing; it answers once on the ready descriptor and then only through its files.
@@ -6,8 +6,8 @@
  *   image   one process image in a slot of the segment; becomes one footprint
  *   taken   a chunk that left its process's hands (FULL, or its writer is dead) and waits in a stream's queue
  *   round   one turn of the loop */
-#ifndef MALLAB_SHIM_COLLECT_COLLECT_H
-#define MALLAB_SHIM_COLLECT_COLLECT_H
+#ifndef MALLAB_COLLECT_COLLECT_H
+#define MALLAB_COLLECT_COLLECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -203,11 +203,11 @@ struct collect_stream {
     uint32_t missing_scans;        /* for so many scans */
     uint64_t epoch;                /* of the records being read */
     uint64_t time_ns;              /* newest stamp: times never decrease within a lane */
-    struct fp_site_decoder *sites; /* collect_steps.h; NULL: none yet */
+    struct fp_site_decoder *sites; /* steps.h; NULL: none yet */
 };
 
 /* The lanes, or the streams, of an image that sent something, in the order in which they were first seen; each begins with its
- * number, by which the index has it (collect_lists.c). */
+ * number, by which the index has it (lists.c). */
 struct collect_numbered {
     void **items;
     size_t capacity;
@@ -264,10 +264,10 @@ struct collect_image {
     bool counts_spoiled;              /* there stood one that cannot be */
     uint64_t told[FP_LOSS_COUNT];     /* of all losses, those that stand in a trailer */
     uint64_t stalls, stall_ns;
-    struct fp_usage *usage;      /* collect_steps.h; NULL: there was no memory for it */
+    struct fp_usage *usage;      /* steps.h; NULL: there was no memory for it */
     struct collect_looks *looks; /* while it runs */
-    bool has_malloc, front_told; /* collect_complete.c */
-    struct collect_sites *sites; /* collect_steps.h; NULL: none told */
+    bool has_malloc, front_told; /* judge.c */
+    struct collect_sites *sites; /* steps.h; NULL: none told */
 };
 
 /* A stretch of time in which nothing was recorded, as asked. ns since recording began. */
@@ -275,7 +275,7 @@ struct collect_pause {
     uint64_t from_ns, to_ns; /* to_ns 0: it lasts */
 };
 
-/* Somebody outside asks for these: collect_steps.h has the signals. */
+/* Somebody outside asks for these: steps.h has the signals. */
 enum collect_request {
     COLLECT_PAUSE,
     COLLECT_RESUME,

@@ -1,10 +1,10 @@
-/* collect_complete.c - losses counted, and the recording judged by them. */
+/* judge.c - losses counted, and the recording judged by them. */
 
 #include <stdio.h>
 #include <string.h>
 
+#include "collect/steps.h"
 #include "footprint/base/words.h"
-#include "shim/collect/collect_steps.h"
 
 #define CALLS_PER_NS 64u /* lost, of all threads together: more than any machine makes */
 

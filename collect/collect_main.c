@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 #include "shim/shared/raw.h"
 
 #define LAST_PAUSE_NS     100000000

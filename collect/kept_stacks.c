@@ -1,8 +1,8 @@
-/* collect_sites.c - nodes and modules gathered from all streams of an image, and written in order of their numbers.
+/* kept_stacks.c - nodes and modules gathered from all streams of an image, and written in order of their numbers.
  *
  * A hostile process may tell what it likes: what is kept of one is bounded, and of all together; what is beyond is lost, and
  * reads as cut. */
-#include "shim/collect/collect_steps.h"
+#include "collect/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
