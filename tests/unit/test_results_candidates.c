@@ -1,6 +1,5 @@
 /* test_results_candidates.c - the candidates' INI files: good ones are read, hostile ones are left out with a reason,
  * and the environment of a run holds the candidate's settings and nothing else that steers an allocator. */
-#include <link.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
@@ -222,69 +221,22 @@ static const char *value_of(char **environment, const char *name)
     return NULL;
 }
 
-#define NOTE_AT 120u
-
-/* A header, one segment of notes, and a note of 4 + 12 bytes behind another one. */
-static size_t make_elf(unsigned char *ret_file, uint32_t id_bytes)
-{
-    const ElfW(Ehdr) header = {
-        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32},
-        .e_phoff = sizeof header,
-        .e_phnum = 1,
-        .e_phentsize = sizeof(ElfW(Phdr))};
-    const ElfW(Nhdr) other = {4, 1, NT_GNU_ABI_TAG}, note = {4, id_bytes, NT_GNU_BUILD_ID};
-    const ElfW(Phdr) segment = {
-        .p_type = PT_NOTE, .p_offset = NOTE_AT, .p_filesz = 2 * sizeof note + 4 + 4 + 4 + id_bytes};
-    unsigned char *at = ret_file + NOTE_AT;
-    memcpy(ret_file, &header, sizeof header);
-    memcpy(ret_file + sizeof header, &segment, sizeof segment);
-    memcpy(at, &other, sizeof other);
-    memcpy(at + sizeof other, "GNU\0....", 8);
-    memcpy(at + sizeof other + 8, &note, sizeof note);
-    memcpy(at + 2 * sizeof other + 8, "GNU", 4);
-    memset(at + 2 * sizeof other + 12, 0xa7, id_bytes);
-    return NOTE_AT + segment.p_filesz;
-}
-
-TEST(a_build_id_is_found_in_a_file_that_nobody_vouches_for)
-{
-    unsigned char file[512] = {0};
-    const size_t length = make_elf(file, 8);
-    char *id = res_build_id(file, length);
-    CHECK_STR(id, "a7a7a7a7a7a7a7a7");
-    free(id);
-    for (size_t cut = 0; cut < length; cut++) { /* in memory of just that size, for the sanitizers */
-        unsigned char *part = res_calloc(cut + 1, 1);
-        memcpy(part, file, cut);
-        CHECK(res_build_id(part, cut) == NULL);
-        free(part);
-    }
-    for (size_t at = EI_NIDENT; at < length; at++) { /* any size or offset is wrong */
-        unsigned char *wrong = res_calloc(length, 1);
-        memcpy(wrong, file, length);
-        memset(wrong + at, 0xff, length - at < 8 ? length - at : 8);
-        free(res_build_id(wrong, length));
-        free(wrong);
-    }
-}
-
 TEST(a_file_changed_under_its_name_is_another_build)
 {
     const struct res_build none = res_build_of("/nowhere/lib.so"), directory = res_build_of("/");
-    CHECK(none.id == NULL && none.digest == NULL && directory.digest == NULL);
+    CHECK(none.digest == NULL && directory.digest == NULL);
     struct res_build own = res_build_of("/proc/self/exe");
     CHECK(own.digest != NULL && strlen(own.digest) == 32);
-    char id[] = "0123456789abcdef", other_id[] = "1123456789abcdef", digest[] = "99";
-    const struct res_build one = {id, digest}, other = {other_id, NULL}, stripped = {id, other_id};
+    char digest[] = "99", other_digest[] = "1123456789abcdef";
+    const struct res_build one = {digest}, other = {other_digest};
     CHECK(!res_builds_differ(&one, &none) && !res_builds_differ(&one, &one));
     CHECK(res_build_change("/lib/x.so", "1", &one, &none) == NULL);
     char *words[] = {res_build_change("/lib/x.so.2", "1.2", &one, &other),
-                     res_build_change("x.so", NULL, &one, &stripped)};
-    CHECK_STR(words[0], "x.so.2 1.2: another build (id 0123456789ab -> 1123456789ab)");
-    CHECK_STR(words[1], "x.so: another file (digest 99 -> 1123456789ab)");
+                     res_build_change("x.so", NULL, &other, &one)};
+    CHECK_STR(words[0], "x.so.2 1.2: another build (digest 99 -> 1123456789ab)");
+    CHECK_STR(words[1], "x.so: another build (digest 1123456789ab -> 99)");
     free(words[0]);
     free(words[1]);
-    free(own.id);
     free(own.digest);
 }
 

@@ -77,7 +77,6 @@ TEST(measured_held_and_judged)
     CHECK(base->figures.peak_bytes == 1400 && fast->figures.peak_bytes == 1100);
     CHECK(workload->control.figures.peak_bytes == 1400);
     CHECK(NEAR(fast->figures.peak.ratio, 1100 / 1400.0) && fast->figures.peak.verdict == RES_LESS);
-    CHECK(NEAR(fast->figures.end.ratio, 275 / 650.0));
     CHECK(base->faults_minor == 104.5 && base->kernel_share == 0.25 && NEAR(base->blow_up, 2.8));
     CHECK_U64(base->resident_rounds, ROUNDS);
     CHECK_U64(base->resident_clock, RES_CLOCK_REAL);

@@ -66,24 +66,30 @@ static struct res_result *result_of(const struct cell *cells, size_t count)
     return result;
 }
 
-static const char *const NAMES[] = {"glibc", "new"};
-
 static enum res_fleet_taken take(struct res_fleet_input *input, const struct cell *cell, double share,
                                  uint64_t created)
 {
-    const struct res_result *result = result_of(cell, 1);
+    struct res_result *result = result_of(cell, 1);
     char *problem = NULL;
-    const enum res_fleet_taken taken = res_fleet_take(
-        input, &(struct res_fleet_cell){.label = cell->name, .share = share, .created = created}, result,
-        &result->workloads[0], &problem);
+    result->workloads[0].label = res_strdup(cell->name);
+    const enum res_fleet_taken taken = res_fleet_take(input, result, &result->workloads[0], share, created,
+                                                      &problem);
     CHECK((problem != NULL) == (taken == RES_FLEET_REFUSED));
     free(problem);
     return taken;
 }
 
+static struct res_fleet_input *begin_against(char *baseline)
+{
+    char other[] = "new";
+    struct res_result_entry entries[] = {{.name = baseline}, {.name = other}};
+    return res_fleet_begin(&(struct res_result_workload){.candidates = entries, .candidate_count = 2});
+}
+
 static struct res_fleet_input *begin(void)
 {
-    return res_fleet_begin(NAMES, 2);
+    char baseline[] = "glibc";
+    return begin_against(baseline);
 }
 
 static void finish(struct res_fleet_input *input, struct res_fleet *ret_fleet)
@@ -381,8 +387,8 @@ TEST(of_one_host_the_newest_result_counts)
 
 TEST(a_cell_of_another_baseline_is_refused)
 {
-    static const char *const others[] = {"jemalloc", "new"};
-    struct res_fleet_input *input = res_fleet_begin(others, 2);
+    char baseline[] = "jemalloc";
+    struct res_fleet_input *input = begin_against(baseline);
     CHECK(take(input, &(struct cell){"a", "1", .time = 1, .error = 0.01, .peak = 1}, NAN, 0) ==
           RES_FLEET_REFUSED);
     res_fleet_input_free(input);
@@ -422,8 +428,7 @@ TEST(without_a_label_the_digest_is_the_key)
     for (size_t i = 0; i < 3; i++) {
         const struct res_result *result = result_of(&cells[i], 1);
         char *problem = NULL;
-        const struct res_fleet_cell cell = {.share = NAN, .created = i};
-        CHECK(res_fleet_take(input, &cell, result, &result->workloads[0], &problem) == RES_FLEET_TAKEN);
+        CHECK(res_fleet_take(input, result, &result->workloads[0], NAN, i, &problem) == RES_FLEET_TAKEN);
     }
     finish(input, &fleet);
     CHECK_U64(fleet.host_count, 2);

@@ -59,7 +59,7 @@ static json_t *result_of(const struct day *day)
     for (size_t i = 0; i < 2; i++)
         if (builds[i] != NULL)
             json_object_set_new(json_array_get(json_object_get(workload, "candidates"), i), "build",
-                                json_pack("{s:s}", "id", builds[i]));
+                                json_pack("{s:s}", "digest", builds[i]));
     if (day->setting != NULL) {
         json_t *jemalloc = json_array_get(json_object_get(workload, "candidates"), 1);
         json_object_set_new(jemalloc, "environment",

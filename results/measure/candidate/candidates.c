@@ -43,25 +43,15 @@ static void problem(struct parse *parse, char *text)
 #define OWNER struct res_candidate
 /* The keys of [allocator], then the other sections, then what no file says. */
 static const struct res_field ROWS[] = {
-    RES_ROW(TEXT, "name", name, NULL),
-    RES_ROW(TEXT, "description", description, NULL),
-    RES_ROW(TEXT, "replay", replay, NULL),
-    RES_ROW(TEXT, "preload", preload, NULL),
-    RES_ROW(TEXT, "library", library, NULL),
-    RES_ROW(TEXT, "proof", proof, NULL),
-    RES_ROW(TEXT, "package", package, NULL),
-    RES_ROW(TEXT, "settings", settings, NULL),
-    RES_ROW(TEXT, "clock", clock, NULL),
-    RES_ROW(PAIRS, "environment", environment, NULL),
-    RES_ROW(PAIRS, "expect", expected, NULL),
-    RES_ROW(PAIRS, "ranges", ranges, NULL),
-    RES_ROW(TEXT, "origin", origin, NULL),
-    RES_ROW(TEXT, "path", path, NULL),
-    RES_ROW(TEXT, "version", version, NULL),
-    RES_ROW(TEXT, "build.id", build.id, NULL),
-    RES_ROW(TEXT, "build.digest", build.digest, NULL),
-    RES_ROW(TEXT, "program", program, NULL),
-    RES_ROW(TEXT, "missing", missing, NULL),
+    RES_ROW(TEXT, "name", name, NULL),        RES_ROW(TEXT, "description", description, NULL),
+    RES_ROW(TEXT, "replay", replay, NULL),    RES_ROW(TEXT, "preload", preload, NULL),
+    RES_ROW(TEXT, "library", library, NULL),  RES_ROW(TEXT, "proof", proof, NULL),
+    RES_ROW(TEXT, "package", package, NULL),  RES_ROW(TEXT, "settings", settings, NULL),
+    RES_ROW(TEXT, "clock", clock, NULL),      RES_ROW(PAIRS, "environment", environment, NULL),
+    RES_ROW(PAIRS, "expect", expected, NULL), RES_ROW(PAIRS, "ranges", ranges, NULL),
+    RES_ROW(TEXT, "origin", origin, NULL),    RES_ROW(TEXT, "path", path, NULL),
+    RES_ROW(TEXT, "version", version, NULL),  RES_ROW(TEXT, "build.digest", build.digest, NULL),
+    RES_ROW(TEXT, "program", program, NULL),  RES_ROW(TEXT, "missing", missing, NULL),
 };
 static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate", ROWS);
 #undef OWNER

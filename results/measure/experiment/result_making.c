@@ -88,7 +88,7 @@ static void fill_entry(const struct res_trial *trial, const struct res_entry *en
     read_printed(entry, ret_entry);
     ret_entry->version = plain(entry->candidate->version);
     ret_entry->library = plain(entry->candidate->path);
-    ret_entry->build = res_build_copy(&entry->candidate->build);
+    ret_entry->build.digest = res_strdup(entry->candidate->build.digest);
     ret_entry->environment = res_pairs_copy(&entry->candidate->environment);
     ret_entry->failed = plain(entry->failed);
     ret_entry->limit = limited_of(options, entry);

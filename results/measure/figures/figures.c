@@ -69,8 +69,6 @@ static void measure_memory(const struct res_result_workload *workload, struct re
         *(double *)(void *)((char *)figures + MEDIANS[i].figure) = take(runs, MEDIANS[i].in_run, samples)
                                                                        ? res_median(samples, runs.count)
                                                                        : NAN;
-    const bool has_peaks = take(runs, offsetof(struct res_run, resident_peak_bytes), samples);
-    figures->peak_deviation = has_peaks ? res_median_deviation(samples, runs.count) : NAN;
     entry->resident_clock = workload->memory_rounds > 0 ? RES_CLOCK_RECORDED : RES_CLOCK_REAL;
     entry->resident_rounds = workload->memory_rounds > 0 ? entry->memory_count : entry->run_count;
     figures->growth = res_growth_together(runs.items, runs.count, offsetof(struct res_run, growth));
@@ -208,16 +206,6 @@ static void judge_few(struct res_result_workload *workload, const struct res_ser
                                         .logarithm = time->logarithm};
 }
 
-/* A difference that the number of candidates makes likely is none. */
-static void withdraw(struct res_difference *time, double p_corrected, double excluded)
-{
-    const bool is_shown = time->verdict == RES_LESS || time->verdict == RES_MORE;
-    const bool is_narrow = time->interval.low >= 1 / (1 + excluded) && time->interval.high <= 1 + excluded;
-    time->p_corrected = p_corrected;
-    if (is_shown && p_corrected > RES_P_VALUE_MOST)
-        time->verdict = is_narrow ? RES_SAME : RES_UNDECIDED;
-}
-
 static void judge_family(struct res_result_workload *workload)
 {
     const size_t count = workload->candidate_count;
@@ -228,9 +216,11 @@ static void judge_family(struct res_result_workload *workload)
     }
     p_values[0] = NAN; /* the baseline against itself is no test */
     res_holm(p_values, count);
-    for (size_t i = 1; i < count; i++)
-        withdraw(&workload->candidates[i].figures.time, isnan(p_values[i]) ? 0 : p_values[i],
-                 resolved(workload));
+    for (size_t i = 1; i < count; i++) {
+        struct res_difference *time = &workload->candidates[i].figures.time;
+        time->p_corrected = isnan(p_values[i]) ? 0 : p_values[i];
+        time->verdict = res_judge_many(time->verdict, time->interval, resolved(workload), time->p_corrected);
+    }
 }
 
 /* The figures shown are the ones judged: of the baseline and its control together, which are the same, and of a candidate that times its ratio. */
@@ -302,19 +292,17 @@ static bool is_doubted(const struct res_result_workload *workload, const struct 
     return workload->memory_rounds > 0 && (!entry->predicted || !workload->candidates[0].predicted);
 }
 
-static void judge_memory(struct res_result_workload *workload, enum res_metric metric, size_t at)
+static void judge_peaks(struct res_result_workload *workload)
 {
-    const size_t needed = workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT;
-    struct res_series base = res_series_of(workload, &workload->candidates[0], metric);
-    struct res_series control = res_series_of(workload, &workload->control, metric);
+    struct res_series base = res_series_of(workload, &workload->candidates[0], RES_METRIC_RSS_PEAK);
+    struct res_series control = res_series_of(workload, &workload->control, RES_METRIC_RSS_PEAK);
     for (size_t i = 0; i <= workload->candidate_count; i++) {
         struct res_result_entry *entry = entry_at(workload, i);
-        struct res_series own = res_series_of(workload, entry, metric);
-        struct res_difference found = judged_paired(
-            &own, &base, entry != &workload->control ? &control : NULL, needed, RES_MEMORY_WORTH);
+        struct res_series own = res_series_of(workload, entry, RES_METRIC_RSS_PEAK);
+        entry->figures.peak = judged_paired(&own, &base, entry != &workload->control ? &control : NULL,
+                                            res_rounds_for_memory(workload), RES_MEMORY_WORTH);
         if (is_doubted(workload, entry))
-            found.verdict = RES_UNDECIDED;
-        *(struct res_difference *)(void *)((char *)&entry->figures + at) = found;
+            entry->figures.peak.verdict = RES_UNDECIDED;
         res_series_release(&own);
     }
     res_series_release(&base);
@@ -371,8 +359,7 @@ void res_workload_judge(struct res_result_workload *workload)
         res_latency_measure(entry_at(workload, i), workload->floor);
     hold_starts(workload);
     judge_times(workload);
-    judge_memory(workload, RES_METRIC_RSS_PEAK, offsetof(struct res_figures, peak));
-    judge_memory(workload, RES_METRIC_RSS_END, offsetof(struct res_figures, end));
+    judge_peaks(workload);
     judge_percentile(workload, RES_METRIC_P99, offsetof(struct res_latency_figures, p99));
     judge_percentile(workload, RES_METRIC_P99_9, offsetof(struct res_latency_figures, p99_9));
 }

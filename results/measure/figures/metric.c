@@ -23,8 +23,8 @@ static const struct {
     const char *remedy;
 } METRICS[RES_METRIC_COUNT] = {
     [RES_METRIC_TIME] = {"time", "ns/op", RES_UNIT_NS, OF_ROUNDS, IN_RUN(ns_per_op), REMEDY_RUN},
-    [RES_METRIC_P99] = {"p99", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(p99_ns), REMEDY_LATENCY},
-    [RES_METRIC_P99_9] = {"p99.9", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(p99_9_ns), REMEDY_LATENCY},
+    [RES_METRIC_P99] = {"p99", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(all.p99_ns), REMEDY_LATENCY},
+    [RES_METRIC_P99_9] = {"p99.9", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(all.p99_9_ns), REMEDY_LATENCY},
     [RES_METRIC_RSS_PEAK] = {"rss-peak", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_peak_bytes),
                              REMEDY_RUN},
     [RES_METRIC_RSS_MEAN] = {"rss-mean", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_mean_bytes),
@@ -288,79 +288,25 @@ size_t res_series_rounds_needed(const struct res_series *series)
 
 /* ---- of single calls, over the latency passes ------------------------------------------------ */
 
-/* Passes as the rows read them: a pass has the same keys as the figures. */
-struct passes {
-    struct res_latency_figures *items;
-    size_t count;
-};
-
-static struct passes passes_of(const json_t *array)
+/* The calls of one kind in a pass, or all of it; NULL: it has none of these. call: NULL is all. */
+static const struct res_call_figures *group_of(const struct res_latency_pass *pass, const char *call)
 {
-    struct passes passes = {.items = res_calloc(json_array_size(array) + 1, sizeof *passes.items)};
-    size_t index;
-    json_t *pass;
-    json_array_foreach(array, index, pass)
-    {
-        RES_FREED char *problem = NULL;
-        if (res_described_read(&RES_LATENCY, pass, &passes.items[passes.count], &problem))
-            passes.count++;
-    }
-    return passes;
-}
-
-static void passes_release(struct passes *passes)
-{
-    for (size_t i = 0; i < passes->count; i++)
-        res_described_release(&RES_LATENCY, &passes->items[i]);
-    free(passes->items);
-}
-
-/* ---- groups of calls ------------------------------------------------------------------------- */
-
-enum list { OF_ALL, BY_CALL, BY_SIZE, BY_BOTH };
-
-struct calls {
-    struct res_call_figures **items;
-    size_t *count;
-};
-
-static struct calls calls_of(struct res_latency_figures *figures, enum list list)
-{
-    return list == BY_CALL   ? (struct calls){&figures->by_call, &figures->by_call_count}
-           : list == BY_SIZE ? (struct calls){&figures->by_size, &figures->by_size_count}
-                             : (struct calls){&figures->by_both, &figures->by_both_count};
-}
-
-static bool is_same_group(const struct res_call_figures *one, const struct res_call_figures *other)
-{
-    const bool same_call = one->call == NULL || other->call == NULL ? one->call == other->call
-                                                                    : strcmp(one->call, other->call) == 0;
-    return same_call && (one->size_max_bytes == other->size_max_bytes ||
-                         (isnan(one->size_max_bytes) && isnan(other->size_max_bytes)));
-}
-
-/* The group of a pass that is like one of another; NULL: the pass lacks it. */
-static const struct res_call_figures *find(struct res_latency_figures *pass, enum list list,
-                                           const struct res_call_figures *like)
-{
-    if (list == OF_ALL)
+    if (call == NULL)
         return &pass->all;
-    const struct calls calls = calls_of(pass, list);
-    const struct res_call_figures *items = *calls.items;
-    for (size_t i = 0; i < *calls.count; i++)
-        if (is_same_group(&items[i], like))
-            return &items[i];
+    for (size_t i = 0; i < pass->by_call_count; i++)
+        if (pass->by_call[i].call != NULL && strcmp(pass->by_call[i].call, call) == 0)
+            return &pass->by_call[i];
     return NULL;
 }
 
-/* The median over the passes that have the figure at this offset, or the largest. */
-static double over(const struct passes *passes, enum list list, const struct res_call_figures *like,
-                   size_t offset, bool largest)
+/* The median over the passes that have the figure at this offset, or the largest. latency: NULL has none. */
+static double over(const struct res_latency_figures *latency, const char *call, size_t offset, bool largest)
 {
-    RES_FREED double *values = res_calloc(passes->count + 1, sizeof *values);
+    const size_t passes = latency != NULL ? latency->run_count : 0;
+    RES_FREED double *values = res_calloc(passes + 1, sizeof *values);
     size_t count = 0;
-    for (size_t i = 0; i < passes->count; i++) {
-        const struct res_call_figures *group = find(&passes->items[i], list, like);
+    for (size_t i = 0; i < passes; i++) {
+        const struct res_call_figures *group = group_of(&latency->runs[i], call);
         const double value = group != NULL ? *(const double *)(const void *)((const char *)group + offset)
                                            : NAN;
         if (isfinite(value))
@@ -377,31 +323,29 @@ static double net(double value, double floor)
 
 #define AT(member) offsetof(struct res_call_figures, member)
 
-static void fill(const struct passes *passes, const struct passes *floors, enum list list,
-                 const struct res_call_figures *like, struct res_call_figures *ret_figures)
+static void fill(const struct res_latency_figures *latency, const struct res_latency_figures *floor,
+                 const char *call, struct res_call_figures *ret_figures)
 {
     static const size_t MEDIANS[] = {AT(count),  AT(mean_ns), AT(p50_ns),
                                      AT(p90_ns), AT(p99_ns),  AT(p99_9_ns)};
     for (size_t i = 0; i < sizeof MEDIANS / sizeof MEDIANS[0]; i++)
-        *(double *)(void *)((char *)ret_figures + MEDIANS[i]) = over(passes, list, like, MEDIANS[i], false);
-    ret_figures->max_ns = over(passes, list, like, AT(max_ns), true);
-    ret_figures->typical_ns = net(ret_figures->mean_ns, over(floors, list, like, AT(mean_ns), false));
+        *(double *)(void *)((char *)ret_figures + MEDIANS[i]) = over(latency, call, MEDIANS[i], false);
+    ret_figures->max_ns = over(latency, call, AT(max_ns), true);
+    ret_figures->typical_ns = net(ret_figures->mean_ns, over(floor, call, AT(mean_ns), false));
 }
 
-/* The groups of the first pass: the ops of all passes are the same. */
-static void fill_list(const struct passes *passes, const struct passes *floors, enum list list,
-                      struct res_latency_figures *ret_figures)
+/* The calls of the first pass: the ops of all passes are the same. */
+static void fill_calls(const struct res_latency_figures *floor, struct res_latency_figures *ret_figures)
 {
-    const struct calls first = calls_of(&passes->items[0], list), made = calls_of(ret_figures, list);
-    *made.items = res_calloc(*first.count + 1, sizeof **made.items);
-    *made.count = *first.count;
-    for (size_t i = 0; i < *first.count; i++) {
-        const struct res_call_figures *like = &(*first.items)[i];
-        (*made.items)[i] = (struct res_call_figures){
-            .call = res_strdup(like->call),
-            .size_max_bytes = like->size_max_bytes,
-        };
-        fill(passes, floors, list, like, &(*made.items)[i]);
+    const struct res_latency_pass *first = &ret_figures->runs[0];
+    ret_figures->by_call = res_calloc(first->by_call_count + 1, sizeof *ret_figures->by_call);
+    for (size_t i = 0; i < first->by_call_count; i++) {
+        const char *call = first->by_call[i].call;
+        if (call == NULL)
+            continue;
+        struct res_call_figures *made = &ret_figures->by_call[ret_figures->by_call_count++];
+        *made = (struct res_call_figures){.call = res_strdup(call)};
+        fill(ret_figures, floor, call, made);
     }
 }
 
@@ -419,35 +363,26 @@ struct res_latency_figures *res_latency_read(const json_t *array, const char *fa
     return figures;
 }
 
-/* A new reference; NULL: none. */
-static json_t *passes_json(const struct res_result_entry *entry)
+static bool has_passes(const struct res_result_entry *entry)
 {
-    const struct res_latency_figures *latency = entry != NULL ? entry->latency : NULL;
-    if (latency == NULL || latency->unavailable != NULL || latency->run_count == 0)
-        return NULL;
-    json_t *array = json_array();
-    for (size_t i = 0; i < latency->run_count; i++)
-        json_array_append(array, latency->runs[i].json);
-    return array;
+    return entry != NULL && entry->latency != NULL && entry->latency->unavailable == NULL &&
+           entry->latency->run_count > 0;
 }
 
 void res_latency_measure(struct res_result_entry *entry, const struct res_result_entry *floor)
 {
-    json_t *array = passes_json(entry), *harness = passes_json(floor != entry ? floor : NULL);
-    struct res_latency_figures *figures = res_latency_read(array, NULL);
-    if (figures != NULL) {
-        struct passes passes = passes_of(array), floors = passes_of(harness);
-        figures->passes = passes.count;
-        figures->floor_subtracted = floors.count > 0;
-        fill(&passes, &floors, OF_ALL, NULL, &figures->all);
-        for (enum list list = BY_CALL; list <= BY_BOTH && passes.count > 0; list++)
-            fill_list(&passes, &floors, list, figures);
-        passes_release(&passes);
-        passes_release(&floors);
-        res_described_release(&RES_LATENCY, entry->latency);
-        free(entry->latency);
-        entry->latency = figures;
-    }
-    json_decref(array);
-    json_decref(harness);
+    const struct res_latency_figures *harness = floor != entry && has_passes(floor) ? floor->latency : NULL;
+    struct res_latency_figures figures;
+    if (!has_passes(entry))
+        return;
+    res_described_init(&RES_LATENCY, &figures);
+    figures.runs = entry->latency->runs;
+    figures.passes = figures.run_count = entry->latency->run_count;
+    entry->latency->runs = NULL;
+    entry->latency->run_count = 0;
+    res_described_release(&RES_LATENCY, entry->latency);
+    figures.floor_subtracted = harness != NULL;
+    fill(&figures, harness, NULL, &figures.all);
+    fill_calls(harness, &figures);
+    *entry->latency = figures;
 }

@@ -160,29 +160,27 @@ static double weight_of(const struct res_result_workload *workload, const struct
 }
 
 /* The change of time with what its starts take. */
-static struct res_difference time_with_starts(const struct res_result_workload *workload,
-                                              const struct res_result_entry *entry)
+static void add_starts(const struct res_result_workload *workload, struct res_result_entry *entry)
 {
     const double more = res_starts_more_ns(workload, entry) /
                         res_calls_ns(workload, &workload->candidates[0]);
-    struct res_difference time = entry->figures.time;
+    struct res_difference *time = &entry->figures.with_starts;
+    *time = entry->figures.time;
     if (!isfinite(more) || more == 0)
-        return time;
-    time.ratio += more;
-    time.interval.low += more;
-    time.interval.high += more;
-    if (time.interval.low > 1 + RES_TIME_LEAST)
-        time.verdict = RES_MORE;
-    else if ((time.verdict == RES_LESS && !(time.interval.high < 1)) || time.verdict == RES_MORE)
-        time.verdict = RES_UNDECIDED;
-    return time;
+        return;
+    time->ratio += more;
+    time->interval.low += more;
+    time->interval.high += more;
+    if (time->interval.low > 1 + RES_TIME_LEAST)
+        time->verdict = RES_MORE;
+    else if ((time->verdict == RES_LESS && !(time->interval.high < 1)) || time->verdict == RES_MORE)
+        time->verdict = RES_UNDECIDED;
 }
 
 static bool is_faster(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
-    const struct res_difference time = time_with_starts(workload, entry);
-    return entry->failed == NULL && time.verdict == RES_LESS && time.ratio >= 0 &&
-           !(res_blocked_share(workload, entry) > RES_BLOCKED_SHARE);
+    return entry->failed == NULL && entry->figures.with_starts.verdict == RES_LESS &&
+           entry->figures.with_starts.ratio >= 0 && !(res_blocked_share(workload, entry) > RES_BLOCKED_SHARE);
 }
 
 /* Time alone picks by chance among those that it does not tell apart. This takes of them the fastest whose memory is within 5 % of the
@@ -195,15 +193,15 @@ static const struct res_result_entry *fastest_of(const struct res_result_workloa
         for (size_t i = 1; i < workload->candidate_count; i++) {
             const struct res_result_entry *entry = &workload->candidates[i];
             const struct res_result_entry *first = pass == 0 ? fastest : best;
-            const struct res_difference time = time_with_starts(workload, entry);
+            const struct res_difference *time = &entry->figures.with_starts;
             const double weight = weight_of(workload, entry);
             if (!is_faster(workload, entry) ||
-                (pass > 0 && time.interval.low > time_with_starts(workload, fastest).interval.high))
+                (pass > 0 && time->interval.low > fastest->figures.with_starts.interval.high))
                 continue;
             if (pass == 1)
                 least = fmin(least, weight);
             else if ((pass == 0 || weight <= (1 + MEMORY_NEAR) * least) &&
-                     (first == NULL || time.ratio < time_with_starts(workload, first).ratio))
+                     (first == NULL || time->ratio < first->figures.with_starts.ratio))
                 *(pass == 0 ? &fastest : &best) = entry;
         }
     }
@@ -238,7 +236,7 @@ static size_t rivals(const struct res_result_workload *workload, bool slower)
     size_t count = 0;
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        count += entry->failed == NULL && (!slower || time_with_starts(workload, entry).verdict == RES_MORE);
+        count += entry->failed == NULL && (!slower || entry->figures.with_starts.verdict == RES_MORE);
     }
     return count;
 }
@@ -253,7 +251,7 @@ static const struct res_result_entry *faster_but_for_starts(const struct res_res
             (best == NULL || entry->figures.time.ratio < best->figures.time.ratio))
             best = entry;
     }
-    return best != NULL && time_with_starts(workload, best).verdict != RES_LESS ? best : NULL;
+    return best != NULL && best->figures.with_starts.verdict != RES_LESS ? best : NULL;
 }
 
 /* Nobody is faster: what the noise may hide at most decides. */
@@ -262,18 +260,18 @@ static struct res_answer nobody_faster(const struct res_result_workload *workloa
     const struct res_result_entry *but = faster_but_for_starts(workload);
     const double part = isfinite(share) ? share : 1;
     double low = NAN;
-    if (but != NULL && time_with_starts(workload, but).ratio > 1) {
+    if (but != NULL && but->figures.with_starts.ratio > 1) {
         struct res_answer answer = named(RES_ANSWER_STARTS_COST, but->name);
         answer.saved = res_calls_ns(workload, &workload->candidates[0]) *
-                       (1 - time_with_starts(workload, but).ratio);
+                       (1 - but->figures.with_starts.ratio);
         return answer;
     }
     if (rivals(workload, true) == rivals(workload, false))
         return answer_of(RES_ANSWER_ALL_WORSE);
     for (size_t i = 1; i < workload->candidate_count; i++) {
-        const struct res_difference time = time_with_starts(workload, &workload->candidates[i]);
-        if (workload->candidates[i].failed == NULL && time.verdict != RES_MORE)
-            low = fmin(low, time.interval.low);
+        const struct res_difference *time = &workload->candidates[i].figures.with_starts;
+        if (workload->candidates[i].failed == NULL && time->verdict != RES_MORE)
+            low = fmin(low, time->interval.low);
     }
     struct res_answer answer = answer_of(
         res_answer_kind(1, (struct res_interval){low, 1}, RES_UNDECIDED, share));
@@ -312,7 +310,7 @@ static struct res_answer time_by_replays(const struct res_result *result,
         return answer_of(RES_ANSWER_TOO_FEW);
     if (entry == NULL)
         return nobody_faster(workload, share);
-    const double part = 1 - time_with_starts(workload, entry).ratio;
+    const double part = 1 - entry->figures.with_starts.ratio;
     const double calls_ns = res_calls_ns(workload, &workload->candidates[0]);
     struct res_answer answer = saving_of(entry->name, calls_ns * part, share * part, part);
     answer.price = price_in_memory(workload, entry);
@@ -326,11 +324,11 @@ static struct res_answer time_by_replays(const struct res_result *result,
 static double price_in_time(const struct res_result *result, const struct res_result_workload *workload,
                             const struct res_result_entry *entry)
 {
-    const struct res_difference time = time_with_starts(workload, entry);
+    const struct res_difference *time = &entry->figures.with_starts;
     const double share = res_part_of_time(result, workload);
-    const double more = (time.ratio - 1) * (isfinite(share) ? share : 1);
-    return time.verdict == RES_MORE && workload->no_trust_time == NULL && more >= RES_SAVING_WORTH ? more
-                                                                                                   : NAN;
+    const double more = (time->ratio - 1) * (isfinite(share) ? share : 1);
+    return time->verdict == RES_MORE && workload->no_trust_time == NULL && more >= RES_SAVING_WORTH ? more
+                                                                                                    : NAN;
 }
 
 static struct res_answer memory_by_replays(const struct res_result *result,
@@ -505,6 +503,8 @@ static void fill(const struct res_result *result, struct res_result_workload *wo
     if (res_baseline_of(workload) == NULL)
         return;
     workload->good_for = good_for(workload);
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        add_starts(workload, &workload->candidates[i]);
     fill_shares(result, workload);
     judge(result, workload);
 }

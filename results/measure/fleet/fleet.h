@@ -21,13 +21,6 @@
 
 struct res_fleet_input;
 
-/* One workload of a result; strings borrowed. */
-struct res_fleet_cell {
-    const char *label; /* of its host; NULL: none, and its digest alone is the key */
-    double share;      /* of its host; NAN: none is given. Where none has one, all are alike */
-    uint64_t created;  /* of one host the highest counts */
-};
-
 enum res_fleet_taken {
     RES_FLEET_TAKEN = 0,
     RES_FLEET_DOUBLED, /* that one of that host is there already; the first one stays */
@@ -37,18 +30,19 @@ enum res_fleet_taken {
 /* res_machine_kind - "model, 8 cpus, x86_64". The caller's to free. */
 char *res_machine_kind(const struct res_machine *machine);
 
-/* res_fleet_begin - a fleet without any.
- * candidates  names, the baseline first; borrowed for the call. count: 1 at least.
+/* res_fleet_begin - a fleet without any, whose candidates are those of a workload: one at least, of more than RES_FLEET_CANDIDATES_MOST the first.
  * res_fleet_input_free - drop it; NULL is none. */
-struct res_fleet_input *res_fleet_begin(const char *const *candidates, size_t count);
+struct res_fleet_input *res_fleet_begin(const struct res_result_workload *first);
 void res_fleet_input_free(struct res_fleet_input *input);
 
 /* res_fleet_take - one workload of a result, which may be released then. A candidate that the result has not counts as failed there, one that the
- * fleet has not is left out. The result has its verdicts (res_verdicts_fill).
- * ret_problem  one line, the caller's to free, where the cell is refused; untouched otherwise. */
-enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct res_fleet_cell *cell,
-                                    const struct res_result *result,
-                                    const struct res_result_workload *workload, char **ret_problem);
+ * fleet has not is left out. Without the label of its host its digest alone is the key. The result has its verdicts (res_verdicts_fill).
+ * share        of its host; NAN: none is given. Where none has one, all are alike
+ * created      of one host the highest counts
+ * ret_problem  one line, the caller's to free, where it is refused; untouched otherwise. */
+enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct res_result *result,
+                                    const struct res_result_workload *workload, double share,
+                                    uint64_t created, char **ret_problem);
 
 /* res_fleet_finish - what they say together. The input takes no more then, and is still to be freed.
  * ret_fleet  without schema, version, missing, mixed and left_out, which are the caller's to add. Release with res_fleet_release. */

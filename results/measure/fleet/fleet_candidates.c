@@ -77,8 +77,7 @@ static void sample_release(struct sample *sample)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* part: of the process that is malloc's. What is the least of a time in malloc is so much less of the process. A verdict that the number of
- * comparisons makes likely is none. */
+/* part: of the process that is malloc's. What is the least of a time in malloc is so much less of the process. */
 static int verdict_of(const struct sample *sample, double ratio, struct res_interval interval, double part,
                       double p_corrected)
 {
@@ -89,12 +88,7 @@ static int verdict_of(const struct sample *sample, double ratio, struct res_inte
         .rounds = RES_ROUNDS_FOR_VERDICT, /* those that have fewer have no interval */
         .least = sample->memory ? RES_MEMORY_WORTH : RES_TIME_LEAST * own,
         .excluded = sample->of_malloc ? RES_RESOLVE : RES_SAVING_WORTH};
-    const enum res_verdict verdict = res_judge(&comparison);
-    const double most = 1 + comparison.excluded;
-    const bool is_narrow = interval.low >= 1 / most && interval.high <= most;
-    if ((verdict == RES_LESS || verdict == RES_MORE) && !(p_corrected <= RES_P_VALUE_MOST))
-        return is_narrow ? RES_SAME : RES_UNDECIDED;
-    return verdict;
+    return (int)res_judge_many(res_judge(&comparison), interval, comparison.excluded, p_corrected);
 }
 
 /* P-values of every candidate and host, host_count for each candidate in the order of its sample: of a ratio above the limit, or of whether it is 1 where

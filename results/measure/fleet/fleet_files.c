@@ -171,9 +171,8 @@ static char *candidate_kind(const struct res_result_entry *entry)
 {
     struct res_text text = {0};
     res_text_printf(&text, "%s", entry->version != NULL ? entry->version : "version not known");
-    if (entry->build.id != NULL || entry->build.digest != NULL)
-        res_text_printf(&text, ", build %.12s",
-                        entry->build.digest != NULL ? entry->build.digest : entry->build.id);
+    if (entry->build.digest != NULL)
+        res_text_printf(&text, ", build %.12s", entry->build.digest);
     for (size_t i = 0; i < entry->environment.count; i++)
         res_text_printf(&text, " %s=%s", entry->environment.items[i].name,
                         entry->environment.items[i].value != NULL ? entry->environment.items[i].value : "");
@@ -269,7 +268,6 @@ static bool add_path(const char *path, struct res_texts *files, char **ret_probl
 /* ---- one after another ------------------------------------------------------------------------ */
 
 struct collecting {
-    const struct res_fleet_request *request;
     struct res_texts files;
     struct expectation expectation;
     struct res_fleet_input *input; /* NULL: no result has come yet */
@@ -293,25 +291,15 @@ static void leave_out(struct collecting *collecting, const char *file, char *why
     free(why);
 }
 
-static void begin(struct collecting *collecting, const struct res_result_workload *first)
-{
-    const char *names[RES_FLEET_CANDIDATES_MOST];
-    size_t count = 0;
-    for (; count < first->candidate_count && count < RES_FLEET_CANDIDATES_MOST; count++)
-        names[count] = first->candidates[count].name;
-    collecting->input = res_fleet_begin(names, count);
-}
-
 /* Returns whether it is in the fleet now. */
 static bool take_workload(struct collecting *collecting, const char *file, const struct res_result *result,
                           const struct res_result_workload *workload)
 {
     char *problem = NULL;
     struct expected *expected = expected_of(&collecting->expectation, workload);
-    const struct res_fleet_cell cell = {.label = workload->label,
-                                        .share = expected != NULL ? expected->share : NAN,
-                                        .created = result->created_unix_ns};
-    const enum res_fleet_taken taken = res_fleet_take(collecting->input, &cell, result, workload, &problem);
+    const enum res_fleet_taken taken = res_fleet_take(collecting->input, result, workload,
+                                                      expected != NULL ? expected->share : NAN,
+                                                      result->created_unix_ns, &problem);
     if (taken != RES_FLEET_TAKEN)
         leave_out(collecting, file,
                   taken == RES_FLEET_DOUBLED ? res_strdup("the same result is there already") : problem);
@@ -324,7 +312,7 @@ static void take(struct collecting *collecting, const char *file, const struct r
 {
     size_t taken = 0;
     if (collecting->input == NULL)
-        begin(collecting, &result->workloads[0]);
+        collecting->input = res_fleet_begin(&result->workloads[0]);
     for (size_t i = 0; i < result->workload_count; i++)
         taken += take_workload(collecting, file, result, &result->workloads[i]);
     if (taken > 0)
@@ -421,10 +409,8 @@ bool res_fleet_collect(char *const *paths, size_t count, const struct res_fleet_
                        struct res_fleet *ret_fleet, char **ret_problem)
 {
     struct res_fleet left = {0};
-    struct collecting collecting = {.request = request,
-                                    .fleet = &left,
-                                    .lock = PTHREAD_MUTEX_INITIALIZER,
-                                    .turned = PTHREAD_COND_INITIALIZER};
+    struct collecting collecting = {
+        .fleet = &left, .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER};
     bool done = read_expected(request->expect, &collecting.expectation, ret_problem);
     for (size_t i = 0; i < count && done; i++)
         done = add_path(paths[i], &collecting.files, ret_problem);

@@ -28,15 +28,15 @@ struct res_difference {
 };
 
 struct res_figures {
-    double steady_ns_per_op;    /* net (steady.c); a candidate's is the baseline's times its ratio */
-    struct res_difference time; /* of that */
+    double steady_ns_per_op;           /* net (steady.c); a candidate's is the baseline's times its ratio */
+    struct res_difference time;        /* of that */
+    struct res_difference with_starts; /* in no file: the same with what its starts take (verdict.c) */
     double peak_bytes, mean_bytes, end_bytes,
         idle_bytes;          /* medians over rounds of resident, with own_start_bytes */
     double start_bytes;      /* likewise: held before the first op, by the harness too */
     double start_file_bytes; /* pages of files in memory then; NAN: not known */
     double own_start_bytes;  /* of start_bytes, the allocator's (figures.h); NAN: not known, in no other */
-    double peak_deviation;   /* median absolute deviation of peak_bytes */
-    struct res_difference peak, end;
+    struct res_difference peak;
     double given_back_share;               /* median over rounds */
     struct res_growth growth, live_growth; /* over the memory passes (growth.c) */
 };
@@ -61,19 +61,18 @@ struct res_percentile {
     int verdict; /* enum res_verdict */
 };
 
-/* Calls of one kind, one size class, or all. */
+/* Calls of one kind, or all. */
 struct res_call_figures {
-    char *call;            /* NULL: of all */
-    double size_max_bytes; /* NAN: of all */
+    char *call; /* NULL: of all */
     double count, mean_ns, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns, typical_ns;
     json_t *rest;
 };
 
 /* One latency pass. */
 struct res_latency_pass {
-    double p99_ns, p99_9_ns;
-    double clock_cost_ns; /* subtracted from each call */
-    json_t *json;         /* all of it */
+    struct res_call_figures all, *by_call;
+    size_t by_call_count;
+    json_t *json; /* all of it */
 };
 
 /* Latency of single calls, medians over the latency passes. */
@@ -83,8 +82,8 @@ struct res_latency_figures {
     bool floor_subtracted;
     struct res_call_figures all;
     struct res_percentile p99, p99_9;
-    struct res_call_figures *by_call, *by_size, *by_both;
-    size_t by_call_count, by_size_count, by_both_count;
+    struct res_call_figures *by_call;
+    size_t by_call_count;
     struct res_latency_pass *runs;
     size_t run_count;
     json_t *rest;
@@ -359,6 +358,7 @@ struct res_fleet_entry {
     char *failed; /* why; NULL: it did not */
     struct res_fleet_difference time, peak;
     double cpu_ns, peak_bytes, mean_bytes; /* of the process under it; of malloc where `of` says so */
+    double files_bytes, starts_ns; /* in no file: of files in memory, and of starts, beyond the baseline's */
 };
 
 struct res_fleet_host {
@@ -372,6 +372,11 @@ struct res_fleet_host {
     char *no_trust_time, *no_trust_memory; /* why these figures are in no common one; NULL: they are */
     struct res_fleet_entry *entries;       /* one for each candidate, in their order */
     size_t entry_count;
+    /* In no file: */
+    bool is_labelled;               /* else `label` is the workload's name */
+    uint64_t created;               /* of the result */
+    double calls_ns, cpu_ns;        /* of the baseline in malloc; of the process, NAN: not known */
+    double heap_bytes, whole_bytes; /* likewise at the peak: the whole is no less than the heap */
 };
 
 /* All hosts together. */

@@ -45,7 +45,6 @@ static const struct res_described LIMITED = RES_DESCRIBE_WHOLLY("a limit", LIMIT
 #define OWNER struct res_call_figures
 static const struct res_field CALL_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "call", call, "of this call only"),
-    RES_ROW_AS(WHOLE, OMITTED, "size_max_bytes", size_max_bytes, "of requests up to this size only"),
     RES_ROW(NUMBER, "count", count, "calls"),
     RES_ROW(NUMBER, "mean_ns", mean_ns, "median over the passes"),
     RES_ROW(NUMBER, "p50_ns", p50_ns, "median over the passes"),
@@ -58,11 +57,13 @@ static const struct res_field CALL_FIELDS[] = {
 static const struct res_described CALL_FIGURES = RES_DESCRIBE("figures of a call", CALL_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_latency_pass
+#define OWNER         struct res_latency_pass
+#define OF_PASS(name) RES_ROW_AS(NUMBER, READ_ONLY, #name, all.name, NULL)
 static const struct res_field PASS_FIELDS[] = {
-    RES_ROW_AS(NUMBER, READ_ONLY, "p99_ns", p99_ns, NULL),
-    RES_ROW_AS(NUMBER, READ_ONLY, "p99_9_ns", p99_9_ns, NULL),
-    RES_ROW_AS(NUMBER, READ_ONLY, "clock_cost_ns", clock_cost_ns, NULL),
+    OF_PASS(count),  OF_PASS(mean_ns),
+    OF_PASS(p50_ns), OF_PASS(p90_ns),
+    OF_PASS(p99_ns), OF_PASS(p99_9_ns),
+    OF_PASS(max_ns), RES_LIST(LIST, READ_ONLY, "by_call", by_call, by_call_count, &CALL_FIGURES, NULL),
 };
 static const struct res_described PASS = RES_DESCRIBE_AT("a latency pass", PASS_FIELDS,
                                                          offsetof(OWNER, json));
@@ -97,8 +98,6 @@ static const struct res_field LATENCY_FIELDS[] = {
     PERCENTILE(p99),
     PERCENTILE(p99_9),
     RES_LIST(LIST, OMITTED, "by_call", by_call, by_call_count, &CALL_FIGURES, "the same by call"),
-    RES_LIST(LIST, OMITTED, "by_size_class", by_size, by_size_count, &CALL_FIGURES, "by size of the request"),
-    RES_LIST(LIST, OMITTED, "by_call_and_size_class", by_both, by_both_count, &CALL_FIGURES, "by both"),
     RES_LIST(LIST, OMITTED, "runs", runs, run_count, &PASS,
              "the passes themselves, as `mallab replay --latency --json` prints them"),
 };
@@ -108,7 +107,7 @@ const struct res_described RES_LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELD
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
-#define FLOOR_FIELDS         14u
+#define FLOOR_FIELDS         13u
 #define FIELDS_OF_CANDIDATES 2u
 
 #define OWNER struct res_result_entry
@@ -116,7 +115,6 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate", .heading = "candidate", .as = RES_AS_NAME),
     RES_ROW(TEXT, "version", version, "of its library", .heading = "version", .expendable = 1),
     RES_ROW(TEXT, "library", library, "its real path"),
-    RES_ROW_AS(TEXT, OMITTED, "build.id", build.id, "that its linker wrote into it"),
     RES_ROW_AS(TEXT, OMITTED, "build.digest", build.digest, "as of xxh128sum(1)"),
     RES_ROW(PAIRS, "environment", environment, "variables that the candidate sets"),
     RES_ROW(TEXT, "failed", failed, "one line, or `null`", .csv = "failed", .late = true),
@@ -154,8 +152,6 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(WHOLE, "resident.peak_bytes", figures.peak_bytes, "the highest; median over `resident.rounds`",
             .csv = "peak_bytes", .heading = "peak", .group = RESIDENT_GROUP, .alone = "resident peak, {unit}",
             .as = RES_AS_BYTES, .in_memory = true),
-    RES_ROW(WHOLE, "resident.peak_bytes_deviation", figures.peak_deviation,
-            "median absolute deviation of it"),
     RES_ROW(WHOLE, "resident.mean_bytes", figures.mean_bytes, "over recorded time", .csv = "mean_bytes",
             .heading = "mean", .group = RESIDENT_GROUP, .as = RES_AS_BYTES, .in_memory = true),
     RES_ROW(WHOLE, "resident.end_bytes", figures.end_bytes, "behind the last op", .csv = "end_bytes",
@@ -174,9 +170,6 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_WORD("resident.peak_verdict", figures.peak.verdict, RES_MEMORY_VERDICTS,
              "`less`, `more`, `same` or `undecided`", .csv = "peak_verdict", .heading = "verdict",
              .group = PEAK_GROUP, .as = RES_AS_VERDICT, .in_memory = true),
-    RES_RATIO_ROWS("resident.end_", figures.end.ratio, figures.end.interval.low, figures.end.interval.high,
-                   "end over the baseline's", "its interval"),
-    RES_WORD("resident.end_verdict", figures.end.verdict, RES_MEMORY_VERDICTS, "as for the peak"),
     RES_ROW(NUMBER, "resident.given_back_share", figures.given_back_share,
             "share given back, at the last look, of the peak beyond the live bytes at the end"),
     RES_ROW_AS(NUMBER, OMITTED, "growth.bytes_per_hour", figures.growth.bytes,
@@ -373,8 +366,7 @@ static const struct res_field MACHINE_FIELDS[] = {
     RES_ROW(TEXT, "architecture", architecture, "as uname(2) says"),
     RES_ROW(TEXT, "kernel", kernel, "release"),
     RES_ROW(TEXT, "libc", libc, "name and version"),
-    RES_ROW_AS(TEXT, OMITTED, "libc_build.id", libc_build.id, "as a candidate's `build.id`"),
-    RES_ROW_AS(TEXT, OMITTED, "libc_build.digest", libc_build.digest, "likewise"),
+    RES_ROW_AS(TEXT, OMITTED, "libc_build.digest", libc_build.digest, "as a candidate's `build.digest`"),
     RES_ROW(TEXT, "transparent_huge_pages", transparent_huge_pages, "mode"),
     RES_ROW(TEXT, "governor", governor, "of the first processor"),
     RES_ROW(NUMBER, "load_1_minute", load_1_minute, "before the first run"),

@@ -40,15 +40,6 @@ double res_median(const double *samples, size_t count)
     return res_quantile(samples, count, 0.5);
 }
 
-double res_median_deviation(const double *samples, size_t count)
-{
-    const double median = res_median(samples, count);
-    RES_FREED double *distances = res_calloc(count, sizeof *distances);
-    for (size_t i = 0; i < count; i++)
-        distances[i] = fabs(samples[i] - median);
-    return res_median(distances, count);
-}
-
 double res_student_quantile(size_t freedom)
 {
     static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -119,6 +110,11 @@ static bool inside_control(const struct res_comparison *comparison)
     return comparison->has_control && comparison->ratio >= noise.low && comparison->ratio <= noise.high;
 }
 
+static bool leaves_out(struct res_interval interval, double difference)
+{
+    return interval.low >= 1 / (1 + difference) && interval.high <= 1 + difference;
+}
+
 enum res_verdict res_judge(const struct res_comparison *comparison)
 {
     const struct res_interval interval = comparison->interval;
@@ -129,13 +125,19 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
     if (fabs(comparison->ratio - 1) < comparison->worth || inside_control(comparison))
         return RES_SAME;
     const double least = 1 + comparison->least;
-    if (interval.low <= least && interval.high >= 1 / least) {
-        const double most = 1 + comparison->excluded;
-        return comparison->excluded == 0 || (interval.low >= 1 / most && interval.high <= most)
-                   ? RES_SAME
-                   : RES_UNDECIDED;
-    }
+    if (interval.low <= least && interval.high >= 1 / least)
+        return comparison->excluded == 0 || leaves_out(interval, comparison->excluded) ? RES_SAME
+                                                                                       : RES_UNDECIDED;
     return comparison->ratio < 1 ? RES_LESS : RES_MORE;
+}
+
+enum res_verdict res_judge_many(enum res_verdict verdict, struct res_interval interval, double excluded,
+                                double p_corrected)
+{
+    const bool is_shown = verdict == RES_LESS || verdict == RES_MORE;
+    return !is_shown || p_corrected <= RES_P_VALUE_MOST ? verdict
+           : leaves_out(interval, excluded)             ? RES_SAME
+                                                        : RES_UNDECIDED;
 }
 
 const char *const RES_TIME_VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};

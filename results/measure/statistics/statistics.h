@@ -66,10 +66,6 @@ double res_quantile(const double *samples, size_t count, double part);
 /* res_median - res_quantile at one half: the middle sample, or the mean of the middle two. */
 double res_median(const double *samples, size_t count);
 
-/* res_median_deviation - median of the distances from the median, not scaled to a normal distribution's sigma.
- * Source  F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974). */
-double res_median_deviation(const double *samples, size_t count);
-
 /* res_student_quantile - the 97.5 % quantile of Student's t; freedom > 0. Above 30 degrees of freedom within 0.0003, by
  * the first terms of its expansion around the normal distribution's.
  * Source  M. Abramowitz, I. A. Stegun, "Handbook of mathematical functions" (1964), 26.7.5. */
@@ -119,6 +115,11 @@ static inline double res_resolve(double asked)
  *            taken in both directions (noise of +3 % in A/A would as well have been -3 %)
  * less, more  otherwise, ratio below or above 1 */
 enum res_verdict res_judge(const struct res_comparison *comparison);
+
+/* res_judge_many - the verdict that is left of one of many comparisons at once: a difference that their number makes likely is `same` where the
+ * interval leaves out differences of `excluded`, else undecided. p_corrected: by res_holm; NAN: there was no test. */
+enum res_verdict res_judge_many(enum res_verdict verdict, struct res_interval interval, double excluded,
+                                double p_corrected);
 
 /* ---- statistics.c: what follows from a logarithm and its error: interval, p-values at a limit; and of many comparisons.
  *   logarithm  of a ratio, made by one of four procedures: steady.c (time), res_trimmed_logarithm (pairs of passes or rounds),
