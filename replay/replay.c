@@ -135,23 +135,6 @@ static bool settings_are_right(const struct run *run, bool right)
     return right;
 }
 
-static void print_name(const char *name, size_t length)
-{
-    printf("%.*s\n", (int)length, name);
-}
-
-/* Checked first, as in a run: before anything has used the allocator. */
-static int tell_settings(struct run *run)
-{
-    const bool right = settings_are_right(run, rep_settings_check(&run->settings));
-    rep_settings_names(&run->settings, print_name);
-    if (fflush(stdout) != 0) {
-        rep_complain("cannot write to standard output: %s", strerror(errno));
-        return EXIT_FAILED;
-    }
-    return right ? EXIT_DONE : EXIT_MISUSE;
-}
-
 /* ---- the workload ------------------------------------------------------------------------------- */
 
 static int complain_of_workload(const struct run *run, const struct fp_error *error)
@@ -476,10 +459,10 @@ int main(int argc, char **argv)
     (void)alarm(options->timeout_s); /* 0: none */
     if (!resolve_and_prove(&run))
         return EXIT_FAILED;
-    if (options->settings_only)
-        return tell_settings(&run);
     if (!settings_are_right(&run, rep_settings_check(&run.settings)))
-        return EXIT_FAILED;
+        return options->settings_only ? EXIT_MISUSE : EXIT_FAILED;
+    if (options->settings_only)
+        return EXIT_DONE;
     if (!rep_limit_begin(&options->limit)) {
         rep_complain("cannot join the control group '%s': %s", options->limit.group, strerror(errno));
         return EXIT_FAILED;

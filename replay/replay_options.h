@@ -26,7 +26,7 @@ struct rep_options {
     struct rep_limit_options limit;
     bool recorded_clock;
     bool expects_clock;
-    bool settings_only; /* print what settings there are, check those that were given, and end */
+    bool settings_only; /* check those that were given, and end */
     bool unproven;      /* settings of which the allocator tells nothing may pass */
     bool json, serial, check, waste, report_failure;
     bool latency;                  /* a pass of its own, as check is */

@@ -1,10 +1,8 @@
 /* choice.c - names on the command line to candidates. */
 #include "cli/options/options.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/base/cli.h"
 #include "footprint/base/support.h"
@@ -30,85 +28,16 @@ int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-/* Names of variables ("DECOMMIT_DELAY") and dotted ones are not what the allocator's list has. */
-static bool is_plain_name(const char *name)
-{
-    for (; *name != '\0'; name++) {
-        if (isupper((unsigned char)*name) || *name == '.')
-            return false;
-    }
-    return true;
-}
-
-static bool is_among(char *const *words, const char *word)
-{
-    while (*words != NULL && strcasecmp(*words, word) != 0)
-        words++;
-    return *words != NULL;
-}
-
-/* Each line once, NULL at the end: an allocator's library may have two of a name. The array is the caller's, and cuts `lines` up. */
-static char **words_of(char *lines)
-{
-    char **words = res_calloc(strlen(lines) + 2, sizeof *words), *word;
-    for (size_t count = 0; (word = strsep(&lines, "\n")) != NULL;)
-        if (*word != '\0' && !is_among(words, word))
-            words[count++] = word;
-    return words;
-}
-
-static void say_unknown(const struct cli_verb *verb, const struct res_candidate *candidate, const char *name,
-                        char *const *known)
-{
-    struct cli_similar similar = {0};
-    struct res_text list = {0};
-    for (char *const *word = known; *word != NULL; word++) {
-        cli_similar_offer(&similar, name, *word);
-        res_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", *word);
-    }
-    if (similar.word != NULL)
-        cli_say(verb, "'%s': there is no setting '%s': did you mean '%s'?", candidate->name, name,
-                similar.word);
-    else
-        cli_say(verb, "'%s': there is no setting '%s': known are %s", candidate->name, name, list.text);
-    free(list.text);
-}
-
-/* Word the first setting whose name the allocator does not have. Returns whether there was one. */
-static bool tell_unknown(const struct cli_verb *verb, const struct res_candidate *candidate,
-                         const char *settings, const char *names)
-{
-    char *lines = res_strdup(names), **known = words_of(lines);
-    bool told = false;
-    for (; *settings == '+' && !told && *names != '\0'; settings += 1 + strcspn(settings + 1, "+")) {
-        char *name = res_strndup(settings + 1, strcspn(settings + 1, "=+"));
-        told = is_plain_name(name) && !is_among(known, name);
-        if (told)
-            say_unknown(verb, candidate, name, known);
-        free(name);
-    }
-    free(known);
-    free(lines);
-    return told;
-}
-
 /* Settings of an inline candidate ("jemalloc+narenas=1") are asked of the allocator before any work: runs prove their settings too
- * (replay/proof/settings.h), but the first run may come after a recording and a conversion. settings: "+narenas=1+tcache=false".
+ * (replay/proof/settings.h), but the first run may come after a recording and a conversion.
  * Returns CLI_DONE; CLI_MISUSE when a setting is wrong, CLI_FAILED when the allocator cannot be asked; told. */
-static int check_settings(const struct cli_verb *verb, const struct res_candidate *candidate,
-                          const char *settings)
+static int check_settings(const struct cli_verb *verb, const struct res_candidate *candidate)
 {
-    char *names = NULL, *wrong = NULL, *reason = NULL;
-    int code = CLI_DONE;
-    if (!res_run_settings(candidate, &names, &wrong, &reason)) {
-        cli_say(verb, "'%s': %s", candidate->name, reason);
-        code = CLI_FAILED;
-    } else if (wrong != NULL) {
-        if (!tell_unknown(verb, candidate, settings, names))
-            cli_say(verb, "'%s': %s", candidate->name, wrong);
-        code = CLI_MISUSE;
-    }
-    free(names);
+    char *wrong = NULL, *reason = NULL;
+    const bool asked = res_run_settings(candidate, &wrong, &reason);
+    if (!asked || wrong != NULL)
+        cli_say(verb, "'%s': %s", candidate->name, asked ? wrong : reason);
+    const int code = !asked ? CLI_FAILED : wrong != NULL ? CLI_MISUSE : CLI_DONE;
     free(wrong);
     free(reason);
     return code;
@@ -170,7 +99,7 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
         return candidate;
     if (!res_candidate_resolve(candidate, res_program_directories()) || settings == NULL)
         return candidate; /* callers look at ->found */
-    const int code = check_settings(verb, candidate, settings);
+    const int code = check_settings(verb, candidate);
     if (code == CLI_DONE)
         return candidate;
     *ret_code = code;

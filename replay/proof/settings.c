@@ -1,28 +1,18 @@
-/* settings.c - settings that were asked for, gathered, and compared with those that were found. */
+/* settings.c - settings that were asked for: gathered, read back from the allocator, and compared. */
 #include "replay/proof/settings.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "replay/base/own_process.h"
 
 extern char **environ;
 
-#define VARIABLES_MAX     4096u
-#define LISTING_BYTES_MAX 32768u
-#define LISTING_SECONDS   10u /* a program that takes longer to print its list is ended */
-
-static const char TUNABLES[] = "GLIBC_TUNABLES"; /* the loader reads it whatever the allocator is */
-
-/* ---- helpers of the settings_*.c ------------------------------------------------------------- */
+/* ---- the list --------------------------------------------------------------------------------- */
 
 bool rep_settings_refuse(struct rep_settings *settings, const char *format, ...)
 {
@@ -46,8 +36,10 @@ bool rep_settings_number(const char *text, long long *ret_number)
     return true;
 }
 
-bool rep_settings_add(struct rep_settings *settings, const char *name, size_t name_length, const char *value,
-                      size_t value_length)
+/* Appends; a name that is there already gets the new value, as the last one counts. Returns false with why set when a text is too
+ * long, or there are too many. */
+static bool add(struct rep_settings *settings, const char *name, size_t name_length, const char *value,
+                size_t value_length)
 {
     struct rep_setting *setting = NULL;
     if (name_length == 0 || name_length >= REP_SETTING_TEXT_MAX || value_length >= REP_SETTING_TEXT_MAX)
@@ -68,71 +60,6 @@ bool rep_settings_add(struct rep_settings *settings, const char *name, size_t na
     return true;
 }
 
-/* ---- what another program of this environment prints, without malloc --------------------------- */
-
-/* Runs in the child of vfork, which shares our memory: it writes to its variables and `variables` only. */
-__attribute__((noreturn)) static void become(char **arguments, char *variable, int out)
-{
-    static char *variables[VARIABLES_MAX];
-    size_t count = 0;
-    for (; environ[count] != NULL && count + 2 < VARIABLES_MAX; count++)
-        variables[count] = environ[count];
-    variables[count] = variable; /* NULL ends the list one earlier */
-    variables[count + 1] = NULL;
-    const int null = open("/dev/null", O_RDONLY);
-    (void)alarm(LISTING_SECONDS); /* exec keeps it */
-    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-        dup2(out, STDERR_FILENO) >= 0)
-        execve(arguments[0], arguments, variables);
-    _exit(127);
-}
-
-static pid_t start(char **arguments, char *variable, int out)
-{
-    const pid_t child = vfork(); /* no handlers of the allocator's run, as they would at fork */
-    if (child == 0)
-        become(arguments, variable, out);
-    return child;
-}
-
-/* All that comes until the end; what has no room is read too, or the child would wait for ever. */
-static size_t read_all(int fd, char *text, size_t size)
-{
-    char rest[4096];
-    size_t length = 0;
-    for (;;) {
-        const bool full = length == size;
-        const ssize_t count = full ? read(fd, rest, sizeof rest) : read(fd, text + length, size - length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return length;
-        length += full ? 0 : (size_t)count;
-    }
-}
-
-const char *rep_listing_read(const char *path, const char *argument, const char *variable)
-{
-    static char text[LISTING_BYTES_MAX], words[3][PATH_MAX];
-    char *arguments[] = {words[0], words[1], NULL};
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return NULL;
-    snprintf(words[0], sizeof words[0], "%s", path);
-    snprintf(words[1], sizeof words[1], "%s", argument);
-    snprintf(words[2], sizeof words[2], "%s", variable != NULL ? variable : "");
-    const pid_t child = start(arguments, variable != NULL ? words[2] : NULL, ends[1]);
-    (void)close(ends[1]); /* nothing was written by us */
-    const size_t length = child > 0 ? read_all(ends[0], text, sizeof text - 1) : 0;
-    (void)close(ends[0]); /* it was only read */
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    text[length] = '\0';
-    return length > 0 ? text : NULL;
-}
-
-/* ---- gathering ------------------------------------------------------------------------------- */
-
 bool rep_settings_name(struct rep_settings *settings, const char *variable)
 {
     if (settings->named_count == REP_SETTINGS_MAX)
@@ -144,9 +71,10 @@ bool rep_settings_name(struct rep_settings *settings, const char *variable)
 bool rep_settings_expect(struct rep_settings *settings, const char *text)
 {
     const char *sign = strchr(text, '=');
-    return sign != NULL &&
-           rep_settings_add(settings, text, (size_t)(sign - text), sign + 1, strlen(sign + 1));
+    return sign != NULL && add(settings, text, (size_t)(sign - text), sign + 1, strlen(sign + 1));
 }
+
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 /* Tells whether the library that malloc comes from has this symbol. */
 static bool serves_malloc(const char *symbol)
@@ -157,14 +85,50 @@ static bool serves_malloc(const char *symbol)
 
 static const struct rep_settings_kind *kind_of(const struct rep_settings *settings)
 {
-    static const struct rep_settings_kind *const KINDS[] = {&rep_settings_glibc, &rep_settings_jemalloc,
-                                                            &rep_settings_mimalloc, &rep_settings_tcmalloc};
-    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
-        if (strcmp(KINDS[i]->kind, settings->kind) == 0 ||
-            (strcmp(settings->kind, "address") == 0 && serves_malloc(KINDS[i]->symbol)))
-            return KINDS[i];
+    for (const struct rep_settings_kind *kind = rep_settings_kinds;
+         kind < rep_settings_kinds + REP_ALLOCATORS; kind++) {
+        if (strcmp(kind->name, settings->kind) == 0 ||
+            (strcmp(settings->kind, "address") == 0 && serves_malloc(kind->symbol)))
+            return kind;
     }
     return NULL;
+}
+
+/* "glibc.malloc.arena_max=2:glibc.malloc.tcache_count=0", "narenas:1,thp:always" */
+static bool take_list(struct rep_settings *settings, const struct rep_settings_kind *kind, const char *value)
+{
+    const char ends[] = {kind->between, '\0'};
+    for (size_t length; *value != '\0'; value += length + (value[length] == kind->between)) {
+        char name[REP_SETTING_TEXT_MAX];
+        length = strcspn(value, ends);
+        const char *sign = memchr(value, kind->sign, length);
+        const size_t name_length = sign != NULL ? (size_t)(sign - value) : 0;
+        if (sign == NULL || name_length + strlen(kind->prefix) >= sizeof name)
+            return rep_settings_refuse(settings, "'%.*s' in %s is not 'name%cvalue'",
+                                       (int)(length < 80 ? length : 80), value, kind->list, kind->sign);
+        snprintf(name, sizeof name, "%s%.*s", kind->prefix, (int)name_length, value);
+        if (!add(settings, name, name_length > 0 ? strlen(name) : 0, sign + 1, length - name_length - 1))
+            return false;
+    }
+    return true;
+}
+
+static bool is_of_family(const struct rep_settings_kind *kind, const char *variable)
+{
+    return kind->family != NULL && strncmp(variable, kind->family, strlen(kind->family)) == 0;
+}
+
+/* Puts the settings of a variable onto the list. Returns false, why untouched, when the kind reads no such variable; also false,
+ * why set, when the value cannot be understood. */
+static bool take(struct rep_settings *settings, const struct rep_settings_kind *kind, const char *variable,
+                 const char *value)
+{
+    const char *name = rep_setting_set_by((enum rep_allocator)(kind - rep_settings_kinds), variable);
+    if (kind->list != NULL && strcmp(variable, kind->list) == 0)
+        return take_list(settings, kind, value);
+    if (kind->is_each && is_of_family(kind, variable) && strlen(variable) > strlen(kind->family))
+        name = variable;
+    return name != NULL && add(settings, name, strlen(name), value, strlen(value));
 }
 
 static bool is_named(const struct rep_settings *settings, const char *variable)
@@ -179,7 +143,7 @@ static bool is_named(const struct rep_settings *settings, const char *variable)
 /* The allocator does not read this variable, or does not tell of it. */
 static bool pass_unproven(struct rep_settings *settings, const char *variable, const char *value)
 {
-    if (settings->unproven && rep_settings_add(settings, variable, strlen(variable), value, strlen(value))) {
+    if (settings->unproven && add(settings, variable, strlen(variable), value, strlen(value))) {
         settings->list[settings->count - 1].unread = true;
         return true;
     }
@@ -193,16 +157,14 @@ static bool pass_unproven(struct rep_settings *settings, const char *variable, c
 static bool take_variable(struct rep_settings *settings, const char *variable, const char *value)
 {
     const struct rep_settings_kind *kind = kind_of(settings);
-    const bool named = is_named(settings, variable);
-    if (strcmp(variable, TUNABLES) == 0)
-        kind = &rep_settings_glibc;
-    const bool family = kind != NULL && kind->family != NULL &&
-                        strncmp(variable, kind->family, strlen(kind->family)) == 0;
-    if (kind != NULL && kind->take(settings, variable, value))
+    if (strcmp(variable, rep_settings_kinds[REP_GLIBC].list) == 0)
+        kind = &rep_settings_kinds[REP_GLIBC]; /* the loader reads it whatever the allocator is */
+    if (kind != NULL && take(settings, kind, variable, value))
         return true;
     if (settings->why[0] != '\0')
         return false;
-    return !named && !family ? true : pass_unproven(settings, variable, value);
+    const bool must = is_named(settings, variable) || (kind != NULL && is_of_family(kind, variable));
+    return !must || pass_unproven(settings, variable, value);
 }
 
 static bool gather(struct rep_settings *settings)
@@ -230,7 +192,7 @@ static const char *plain_word(const char *text)
 {
     static const char *const WORDS[][2] = {{"true", "1"},  {"yes", "1"}, {"on", "1"},
                                            {"false", "0"}, {"no", "0"},  {"off", "0"}};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+    for (size_t i = 0; i < REP_COUNT_OF(WORDS); i++) {
         if (strcasecmp(text, WORDS[i][0]) == 0)
             return WORDS[i][1];
     }
@@ -254,7 +216,7 @@ static bool is_same(const char *asked, const char *found)
 static bool check_one(struct rep_settings *settings, struct rep_setting *setting)
 {
     const bool tunable = strncmp(setting->name, "glibc.", 6) == 0;
-    const struct rep_settings_kind *kind = tunable ? &rep_settings_glibc : kind_of(settings);
+    const struct rep_settings_kind *kind = tunable ? &rep_settings_kinds[REP_GLIBC] : kind_of(settings);
     if (setting->unread)
         return true;
     if (tunable && strncmp(setting->name, "glibc.malloc.", 13) == 0 && kind_of(settings) != kind)
@@ -289,18 +251,11 @@ bool rep_settings_after(struct rep_settings *settings)
     if (kind == NULL || kind->arenas == NULL)
         return true;
     settings->arenas = kind->arenas();
-    for (uint32_t i = 0; kind == &rep_settings_glibc && i < settings->count; i++)
+    for (uint32_t i = 0; kind == &rep_settings_kinds[REP_GLIBC] && i < settings->count; i++)
         if (strcmp(settings->list[i].name, "glibc.malloc.arena_max") == 0 &&
             rep_settings_number(settings->list[i].found, &most) && most > 0)
             settings->arenas.most = (uint64_t)most;
     return most <= 0 || settings->arenas.made <= (uint64_t)most ||
            rep_settings_refuse(settings, "malloc was asked to have at most %lld arenas, but has %llu", most,
                                (unsigned long long)settings->arenas.made);
-}
-
-void rep_settings_names(const struct rep_settings *settings, rep_settings_told *told)
-{
-    const struct rep_settings_kind *kind = kind_of(settings);
-    if (kind != NULL)
-        kind->names(told);
 }

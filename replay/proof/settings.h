@@ -6,10 +6,8 @@
  *   variable   one of the environment; it may carry several settings (MALLOC_CONF) or one
  *
  * Most allocators ignore a misspelt setting in silence, and the figures would be another candidate's. So
- * a run whose settings cannot be read back, or read otherwise, fails before the first op.
- *
- * jemalloc tells by mallctl, mimalloc by mi_option_get, tcmalloc by its properties and flags. glibc has no
- * such call: its loader lists the tunables that it accepted. Nothing here uses the allocator before the first op. */
+ * a run whose settings cannot be read back, or read otherwise, fails before the first op. Nothing here uses the allocator
+ * before that. */
 #ifndef MALLAB_REPLAY_PROOF_SETTINGS_H
 #define MALLAB_REPLAY_PROOF_SETTINGS_H
 
@@ -59,49 +57,37 @@ bool rep_settings_check(struct rep_settings *settings);
 /* rep_settings_after - after the last measurement: count the arenas. Returns false, with why set, where glibc has more than asked. */
 bool rep_settings_after(struct rep_settings *settings);
 
-/* rep_settings_names - tell which settings the allocator knows, each as a user names it behind "CANDIDATE+": "narenas". kind
- * must be set. For people: it may use stdio and the allocator, so nothing is to be measured afterwards.
- * told      called for each; the name is valid during the call, length bytes, not terminated. */
-typedef void rep_settings_told(const char *name, size_t length);
-void rep_settings_names(const struct rep_settings *settings, rep_settings_told *told);
+/* ---- between settings.c and settings_read.c ---------------------------------------------------- */
 
-/* ---- for the files settings_*.c -------------------------------------------------------------- */
+enum rep_allocator { REP_GLIBC, REP_JEMALLOC, REP_MIMALLOC, REP_TCMALLOC, REP_ALLOCATORS };
 
 /* One of these for each kind of allocator. */
 struct rep_settings_kind {
-    const char *kind;
+    const char *name; /* of proof */
     /* Only its library exports this: it tells the kind where `address` is all that is proven. */
     const char *symbol;
-    const char *family; /* beginning of the variables that it reads; NULL: only those that take() accepts */
-    /* Put the settings of a variable onto the list. Returns false, why untouched, when it reads no such variable;
-     * also false, why set, when the value cannot be understood. */
-    bool (*take)(struct rep_settings *settings, const char *variable, const char *value);
-    /* Fill found and from. Returns false when nobody tells: why may say more. */
+    const char *family; /* beginning of the variables that it reads; NULL: it has none */
+    const char *list;   /* a variable that carries several settings; NULL: each carries one */
+    char between, sign; /* of that list's settings; of a name and its value */
+    const char *prefix; /* that the allocator wants before a name of the list */
+    bool is_each;       /* each variable of the family is a setting */
+    /* Fills found and from. Returns false when nobody tells: why may say more. */
     bool (*read)(struct rep_settings *settings, struct rep_setting *setting);
-    struct rep_arenas (*arenas)(void);      /* NULL: it does not tell */
-    void (*names)(rep_settings_told *told); /* as rep_settings_names */
+    struct rep_arenas (*arenas)(void); /* NULL: it does not tell */
 };
 
-extern const struct rep_settings_kind rep_settings_glibc, rep_settings_jemalloc, rep_settings_mimalloc,
-    rep_settings_tcmalloc;
+extern const struct rep_settings_kind rep_settings_kinds[REP_ALLOCATORS];
 
-/* rep_settings_add - append; a name that is there already gets the new value, as the last one counts.
- * Returns   false with why set when a text is too long, or there are too many. */
-bool rep_settings_add(struct rep_settings *settings, const char *name, size_t name_length, const char *value,
-                      size_t value_length);
+/* rep_setting_set_by - the setting that this variable alone sets; NULL: none is known. */
+const char *rep_setting_set_by(enum rep_allocator kind, const char *variable);
 
 /* rep_settings_number - a whole decimal or 0x number, nothing behind it. */
 bool rep_settings_number(const char *text, long long *ret_number);
 
-/* rep_listing_read - run a program to its end and keep what it prints, standard output and error together.
- * path, argument  the program and its only argument.
- * variable        "NAME=VALUE" to add to this process's environment, or NULL.
- * Returns         the text, in static storage that the next call overwrites; what is beyond 32 KiB is
- *                 dropped. NULL when it could not be started or printed nothing. */
-const char *rep_listing_read(const char *path, const char *argument, const char *variable);
-
 /* rep_settings_refuse - set why, unless it is set. Returns false. */
 bool rep_settings_refuse(struct rep_settings *settings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+#define REP_COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 #endif

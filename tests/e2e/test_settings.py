@@ -54,7 +54,7 @@ class Settings(lab.Lab):
             self.assertEqual(run["arenas"], {"most": most, "made": most})
 
     def test_glibc_refuses(self):
-        self.refused("glibc+arenamax=2", "no setting 'arenamax'", "did you mean 'arena_max'?")
+        self.refused("glibc+arenamax=2", "no tunable of that name", "is it spelt right?")
         self.refused("glibc+tcache_count=70000", "at most 65535")
         self.refused("glibc+tcache_count=2K", "no whole number")
         self.refused("glibc+FOO=1", "FOO=1", "cannot be proven")
@@ -65,11 +65,7 @@ class Settings(lab.Lab):
         settings = self.settings("jemalloc+narenas=1+dirty_decay_ms=-1+thp=always+tcache=false")
         self.assertEqual({name: entry["found"] for name, entry in settings.items()},
                          {"opt.narenas": "1", "opt.dirty_decay_ms": "-1", "opt.thp": "always", "opt.tcache": "false"})
-        self.refused("jemalloc+narens=1", "no setting 'narens'", "did you mean 'narenas'?")
-        self.refused("jemalloc+xyz=1", "no setting 'xyz'", "known are", "narenas, ")
-        listed = self.mallab("replay", "-a", "jemalloc+xyz=1", self.workload, status=lab.MISUSE).stderr.decode().split("known are ")[1]
-        names = listed.strip().split(", ")
-        self.assertEqual(sorted(names), sorted(set(names)))  # its library has stats_print twice
+        self.refused("jemalloc+narens=1", "this jemalloc has no 'opt.narens'", "is it spelt right?")
         self.refused("jemalloc+narenas=many", "opt.narenas", "'many'", "mallctl")
         # Asked for and echoed by opt.*, but not what came of it.
         self.refused("jemalloc+narenas=100000", "opt.narenas", "'100000'", "'4094'")
@@ -85,13 +81,13 @@ class Settings(lab.Lab):
         self.assertEqual(settings["TCMALLOC_RELEASE_RATE"]["found"], "2.5")
         self.assertEqual(settings["TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES"]["found"], "1048576")
         self.refused("tcmalloc+max_total_thread_cache_bytes=10", "'10'", "'524288'")
-        self.refused("tcmalloc+releaserate=1", "did you mean 'release_rate'?")
+        self.refused("tcmalloc+releaserate=1", "TCMALLOC_RELEASERATE=1 cannot be proven")
 
     def test_mimalloc(self):
         self.needs("mimalloc")
         settings = self.settings("mimalloc+decommit_delay=0+eager_commit=no+reserve_os_memory=64M")
         self.assertEqual([entry["found"] for entry in settings.values()], ["0", "0", "65536"])
-        self.refused("mimalloc+decommit=0", "no setting 'decommit'")
+        self.refused("mimalloc+decommit=0", "no option 'DECOMMIT'")
         self.refused("mimalloc+decommit_delay=soon", "'soon'", "mi_option_get")
 
     def test_a_library_by_its_path(self):
@@ -138,5 +134,5 @@ class Settings(lab.Lab):
             with self.subTest(verb=verb):
                 result = self.mallab(verb, "-a", "glibc,glibc+arenamax=1", "--", "touch", self.place / "ran",
                                      status=lab.MISUSE)
-                self.assert_one_line(result, "'arenamax'", "did you mean 'arena_max'?")
+                self.assert_one_line(result, "arenamax=1", "is it spelt right?")
                 self.assertFalse((self.place / "ran").exists())

@@ -57,7 +57,7 @@ class Tune(lab.Lab):
         self.assertIn(b"glibc+arena_max=2", said.stdout)
 
     def test_what_is_wrong_is_refused(self):
-        for lines, status, fragment in ((["glibc+arenamax=2"], lab.MISUSE, "did you mean 'arena_max'?"),
+        for lines, status, fragment in ((["glibc+arenamax=2"], lab.MISUSE, "is it spelt right?"),
                                         (["glibc+arena_max=2", "glibc jemalloc"], lab.BAD_INPUT, "line 2 has more than one"),
                                         (["glibc,glibc+arena_max=2"], lab.BAD_INPUT, "line 1 has more than one"),
                                         (["./lib.so+X=1"], lab.BAD_INPUT, "line 1 names a library"),

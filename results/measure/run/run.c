@@ -473,8 +473,7 @@ enum res_run_state res_run_once(const struct res_run_request *request, struct re
     return res_run_finish(res_run_begin(request), request->timeout_ns, ret_run, ret_reason);
 }
 
-bool res_run_settings(const struct res_candidate *candidate, char **ret_names, char **ret_wrong,
-                      char **ret_reason)
+bool res_run_settings(const struct res_candidate *candidate, char **ret_wrong, char **ret_reason)
 {
     const struct res_run_request request = {
         .candidate = candidate,
@@ -495,8 +494,6 @@ bool res_run_settings(const struct res_candidate *candidate, char **ret_names, c
         free(reason);
         reason = NULL;
     }
-    *ret_names = replay.printed.text != NULL ? res_strndup(replay.printed.text, replay.printed.length)
-                                             : res_strdup("");
     release(&replay);
     if (reason != NULL)
         *ret_reason = reason;

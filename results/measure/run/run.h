@@ -123,11 +123,9 @@ bool res_failure_is_death(const char *cause);
 
 /* res_run_settings - let a candidate's allocator check the settings that it is given, without a workload.
  * candidate   resolved and found.
- * ret_names   set to the settings that it knows, a line each; "" when it tells none. The caller's to free in every case.
  * ret_wrong   set to one line, the caller's to free, when a setting is wrong; else to NULL.
  * Returns     false with ret_reason set when the allocator could not be asked at all. */
-bool res_run_settings(const struct res_candidate *candidate, char **ret_names, char **ret_wrong,
-                      char **ret_reason);
+bool res_run_settings(const struct res_candidate *candidate, char **ret_wrong, char **ret_reason);
 
 /* res_run_parse - what res_run_once does with the output. Takes over nothing.
  * Returns  true with ret_run filled, false with ret_reason set. */
