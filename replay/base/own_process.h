@@ -13,7 +13,7 @@
  * Returns  it; `otherwise` when the file cannot be read or does not have it. */
 uint64_t rep_proc_number(const char *path, const char *key, uint64_t otherwise);
 
-/* rep_processors - how many this process may use: as many threads run at a time (run_threads.h). taskset(1) says which. By the
+/* rep_processors - how many this process may use: as many threads run at a time (exec.h). taskset(1) says which. By the
  * kernel's word, whatever the allocator is told (system/processors.h). */
 unsigned rep_processors(void);
 

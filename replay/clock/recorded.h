@@ -5,13 +5,22 @@
  * the recorded clock the functions that tell the time (served.c) answer with recorded time, which the
  * replay moves on with the ops. The state is the process's, because the functions that ask are.
  *
+ * An allocator's background thread is to sleep for a second of the recording, not of the machine. It is known by what it
+ * waits in: the waits of POSIX threads and the sleeps of the C library (served.c). Where the clock is to
+ * pass the moment for which a thread asked, it stops there, the thread wakes, and the clock goes on when it
+ * sleeps again: as in the recorded program, where a purge took no noticeable part of the second.
+ *
  *   origin    recorded time at which the clock begins; it goes on from what the machine's clocks told
  *   now       recorded time since the origin. One for all threads; it never goes back
  *   worker    a thread that executes ops, or main's. Its sleeps are real: a lock's back-off, say
- *   sleeper   any other thread that sleeps: the allocator's own (sleepers.h). It wakes by recorded time */
+ *   sleeper   any other thread that sleeps: the allocator's own. It wakes by recorded time
+ *   asleep    in a wait or sleep; it has a moment of recorded time, or waits for a signal only
+ *   awake     all else, from the moment on at which it is due or signalled
+ *   lost      awake for so long that the clock went on without it: memory figures predict nothing then */
 #ifndef MALLAB_REPLAY_CLOCK_RECORDED_H
 #define MALLAB_REPLAY_CLOCK_RECORDED_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,19 +52,28 @@ void rep_recorded_pass(uint64_t span_ns);
 /* rep_recorded_worker - the calling thread is a worker. */
 void rep_recorded_worker(void);
 
-/* ---- for served.c and sleepers.c ------------------------------------------------------------ */
+/* ---- for served.c --------------------------------------------------------------------------- */
 
-bool rep_recorded_runs(void); /* rep_recorded_begin was called */
+#define REP_NEVER UINT64_MAX
+
 bool rep_recorded_is_worker(void);
 uint64_t rep_recorded_now(void); /* now; 0 before the begin */
-
-/* rep_recorded_raise - move now to elapsed_ns unless it is there already; wakes nobody. */
-void rep_recorded_raise(uint64_t elapsed_ns);
 
 /* rep_recorded_gettime - clock_gettime as the allocator sees it. Clocks of processor time are the
  * machine's always; all kinds of CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_TAI are
  * recorded. */
 int rep_recorded_gettime(clockid_t clock, struct timespec *ret_time);
+
+/* rep_sleepers_wait - as pthread_cond_timedwait with the mutex locked, for this long; REP_NEVER: as
+ * pthread_cond_wait. On the recorded clock where it runs and the thread is a sleeper, else on ours.
+ * Returns   0 (signalled, or for no reason), ETIMEDOUT, or another errno. */
+int rep_sleepers_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t span_ns);
+
+/* rep_sleepers_sleep - sleep this long, by the same clock. */
+void rep_sleepers_sleep(uint64_t span_ns);
+
+/* rep_sleepers_signal - this condition is about to be signalled: those who wait for it are awake. */
+void rep_sleepers_signal(const pthread_cond_t *cond);
 
 /* ---- what happened -------------------------------------------------------------------------- */
 
@@ -70,5 +88,15 @@ struct rep_asks rep_recorded_asks(void);
 
 /* rep_recorded_decline - this run is on the real clock: count no more, which would cost the timed code. */
 void rep_recorded_decline(void);
+
+/* rep_sleepers_let_pass - whether nobody is awake, or to be woken until this moment. */
+bool rep_sleepers_let_pass(uint64_t elapsed_ns);
+
+/* rep_sleepers_known - threads followed that are there now. rep_sleepers_lost - how often one was lost. */
+unsigned rep_sleepers_known(void);
+unsigned rep_sleepers_lost(void);
+
+/* rep_sleepers_set_patience - set, for tests, how long the clock stands for threads that are awake; 5 s. */
+void rep_sleepers_set_patience(uint64_t ns);
 
 #endif

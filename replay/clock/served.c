@@ -11,7 +11,6 @@
 
 #include "replay/clock/real.h"
 #include "replay/clock/recorded.h"
-#include "replay/clock/sleepers.h"
 
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
 {

@@ -1,5 +1,5 @@
-/* batons.c - see exec.h. */
-#include "replay/exec/exec.h"
+/* batons.c - see run_threads.h. */
+#include "replay/exec/run_threads.h"
 
 #include <linux/futex.h>
 #include <stddef.h>

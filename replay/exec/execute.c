@@ -1,5 +1,5 @@
 /* execute.c - the ops of a part: timed, or checked one by one; and orders between threads. */
-#include "replay/exec/exec.h"
+#include "replay/exec/run_threads.h"
 
 #include <errno.h>
 

@@ -102,7 +102,7 @@ uint64_t rep_size_class_max(uint32_t size_class);
 
 /* rep_latency_init - map all that the pass needs and put the stand-ins into calls.
  * calls     resolved; its functions are the ones timed. One latency pass a process.
- * untimed   ops at the begin that are not to be counted (whole windows only, see run_threads.h).
+ * untimed   ops at the begin that are not to be counted (whole windows only, see exec.h).
  * Returns   false when it does not fit into memory. */
 bool rep_latency_init(struct rep_latency *latency, const struct wl_summary *summary, uint64_t untimed,
                       struct rep_calls *calls);

@@ -7,7 +7,6 @@
 
 #include "replay/base/own_process.h"
 #include "replay/clock/recorded.h"
-#include "replay/exec/exec.h"
 
 /* ---- windows -------------------------------------------------------------------------------- */
 

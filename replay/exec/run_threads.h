@@ -1,104 +1,162 @@
-/* run_threads.h - execute a workload: its threads as threads, its windows one after the other.
+/* run_threads.h - one run, its threads, and who may do what when: what run_threads.c, batons.c, execute.c share.
  *
- *   at rest   between two windows: every thread has finished its part, none has begun the next
- *   opener    the thread that finished a window last, or the first thread at the start. It ends the
- *             window (at_rest) and lets the next begin
- *   prepare   to fetch and plan the next window: beside the current one, by a thread whose processor no
- *             part needs. With serial it is done in between
- *   baton     the right to be running. There are as many as processors; a thread that finishes or must
- *             wait hands its baton to a thread whose part has not begun. So no thread is preempted by
- *             another within a timed run
+ *   stand-by   an idle thread, chosen when a window begins, that may prepare the next
+ *   digest     what was executed, in 64 bits: the same for every candidate. Each recorded thread hashes
+ *              its ops once they were executed, outside the timed part; the run's digest combines theirs
+ *              by number. So it tells an op of a thread that was skipped, repeated or out of order, and
+ *              does not depend on how threads interleave
  *
- * A recorded thread becomes a real one when its first part starts. It ends after its last, through the
- * allocator's thread exit, if its exit was recorded. The process's first thread executes the recorded
- * main thread and nothing else.
- *
- * Stacks and states are mapped by rep_exec_init. pthread_create calls the malloc under test once, for
- * the vector of thread-local storage (some 300 bytes), as it did in the recorded program. */
+ * A window is under way until `unfinished` is down to nothing: its parts, the opener while it starts
+ * them, and preparing the next window. Whoever takes it there is the next opener, and alone. */
 #ifndef MALLAB_REPLAY_EXEC_RUN_THREADS_H
 #define MALLAB_REPLAY_EXEC_RUN_THREADS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#define XXH_STATIC_LINKING_ONLY /* for the layout of XXH64_state_t: XXH64_createState would call malloc */
+#include <xxhash.h>
 
-#include "footprint/wl/workload.h"
+#include "replay/base/storage.h"
 #include "replay/clock/ticks.h"
-#include "replay/exec/latency_pass.h"
-#include "replay/exec/loop.h"
-#include "replay/exec/promise_check.h"
-#include "replay/exec/window_plan.h"
+#include "replay/exec/exec.h"
 
-/* An op that the allocator answered with NULL, or a thread that could not be created. */
-struct rep_failure {
-    uint64_t op;              /* number within the workload, from 0 */
-    uint32_t thread;          /* of the workload */
-    const struct wl_op *call; /* NULL: it is a thread */
-    int sys_errno;            /* as the allocator left it; or why there is no thread */
-    const char *problem;      /* of a checking run: which promise was broken; NULL: it was NULL */
+struct rep_digest {
+    XXH64_state_t state;
+    uint64_t ops;
 };
 
-/* Times of one window, once it is over. */
-struct rep_window_times {
-    uint64_t allocator_ticks;          /* timed runs of all threads, the clock's cost subtracted */
-    uint64_t runs;                     /* how many there were */
-    uint64_t preempted_ns, blocked_ns; /* of the first: ticks.h */
-    bool timed; /* false: all of the window comes before the start, see rep_exec_options */
+/* A place where a thread waits to be told to go on. It is passed by one thread, and any other may open
+ * it. It holds one signal: a thread is signalled once a window. */
+enum rep_signal {
+    REP_GATE_SHUT = 0,
+    REP_GATE_SLEEPING = 1, /* shut, and its thread sleeps in the kernel */
+    REP_GATE_GO = 2,       /* execute the part that was assigned */
+    REP_GATE_QUIT = 3,     /* end */
 };
 
-struct rep_exec_options {
-    const struct rep_loop *loop;
-    const struct rep_clock *clock;
-    const struct wl_summary *summary;
-    uint64_t untimed_ops;    /* at the begin: windows of these alone count in ops and digest only */
-    struct rep_check *check; /* executes all ops one by one, and nothing is timed; NULL: do not check */
-    bool serial;             /* all ops on the calling thread, in the one recorded order */
-    unsigned processors;
-    struct rep_latency *latency; /* of the latency pass; NULL in others */
-    bool recorded_clock;         /* the allocator is told recorded time, step by step: recorded.h */
-
-    /* Hand out the next window, as wl_reader_next does: what it points at lasts until the call after the
-     * next. By any thread, one at a time, while others execute the window before. */
-    enum fp_status (*next)(void *context, struct wl_window *ret_window);
-    /* A window is over and all threads rest. By any thread; must not use the allocator. */
-    void (*at_rest)(void *context, const struct wl_window *window, const struct rep_window_times *times);
-    /* The run cannot go on. By any thread, in the midst of others; must not return. */
-    __attribute__((noreturn)) void (*fail)(void *context, const struct rep_failure *failure);
-    void *context;
+struct rep_gate {
+    _Atomic uint32_t state; /* enum rep_signal */
 };
 
-/* The totals of a run. */
-struct rep_exec_totals {
-    uint64_t ops, untimed_ops;
-    /* Timed windows only. The fields below count in them too, but for the digest and threads_started. */
-    uint64_t windows;
-    uint64_t timed_runs;
-    uint64_t waits;      /* how often a thread found another's op not yet done */
-    uint64_t sleeps;     /* and slept until it was */
-    uint64_t wait_ticks; /* how long, summed over threads */
-    uint64_t lives_ns;   /* processor time of threads' births and ends, and of the allocator's own threads */
-    uint64_t prepare_ns; /* fetching and planning windows; with serial nothing else runs then */
-    uint64_t prepare_faults_minor, prepare_faults_major; /* page faults of that, not the allocator's */
-    uint64_t digest;
-    uint32_t threads_started;
-    uint32_t threads_at_once; /* the most */
+enum thread_state {
+    THREAD_UNBORN = 0, /* its first window has not opened */
+    THREAD_ALIVE = 1,
+    THREAD_ENDED = 2,
 };
 
-struct rep_exec;
+enum thread_end { /* whoever must wait for a thread's end sleeps on it */
+                  THREAD_GOES_ON = 0,
+                  THREAD_LEAVES =
+                      1, /* it has left its own function; what the C library does at a thread's end is under way */
+                  THREAD_JOINING = 2,
+                  THREAD_JOINED = 3,
+};
 
-/* rep_exec_init - map everything that the run will need. options is borrowed until rep_exec_end.
- * Returns   NULL when it does not fit into memory. */
-struct rep_exec *rep_exec_init(const struct rep_exec_options *options);
+/* Lines that others write or poll stand apart from each other and from what only the thread itself uses. */
+struct rep_thread {
+    /* Written by the thread, read by those that wait for it. */
+    _Alignas(REP_CACHE_LINE) _Atomic uint32_t posted; /* ops of its part executed and published */
+    _Atomic uint32_t sleepers;                        /* threads that sleep on `posted` */
+    _Atomic uint32_t end;                             /* enum thread_end */
 
-/* rep_exec_run - execute all windows; afterwards the threads still alive rest.
- * Returns   FP_OK; what options.next returned if that was neither FP_OK nor FP_END; FP_ERR_CORRUPT when a
- *           window breaks a promise of the summary. */
-enum fp_status rep_exec_run(struct rep_exec *exec);
+    _Alignas(REP_CACHE_LINE) struct rep_gate gate;
 
-/* rep_exec_where - tell a signal handler in which ops the calling thread is, by their numbers within the
- * workload. A timed run is known as a whole only; a checking one to the op. False when it is in none. */
-bool rep_exec_where(uint64_t *ret_first, uint64_t *ret_last, uint32_t *ret_thread);
+    /* Set by the opener at rest. */
+    _Alignas(REP_CACHE_LINE) struct rep_exec *exec;
+    const struct rep_part *part; /* of the current window; NULL when it has none there */
+    uint32_t number;
+    void *stack;
+    uint32_t stack_number;
+    uint64_t ops_begun;         /* of its parts, the current one's included */
+    bool ends;                  /* with its current part */
+    bool newborn;               /* its current part is its first */
+    uint32_t first_at, last_at; /* ops of the current window; set where a thread ends and one is born */
 
-/* rep_exec_end - let the threads that are left end, and add up. Only after rep_exec_run returned FP_OK. */
-void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals);
+    /* Set by whoever starts its first part; read at rest. */
+    enum thread_state state;
+    pthread_t handle;
+    uint64_t begun_ns; /* of its processor time: as its own function began; written by the thread */
+
+    /* The thread's own; read at rest. */
+    bool baton;
+    uint64_t ticks, runs; /* of the current window */
+    struct rep_presence presence;
+    struct rep_absence absence; /* of the current window, waits for other threads left out */
+    uint64_t wait_ticks, waits_met, waits_slept;
+    struct rep_digest digest;
+
+    /* The place of the thread, for rep_exec_where: indexes in rep_plan.ops; at_count 0: in no op. */
+    uint32_t at, at_count;
+};
+
+/* A window with its plan, and what preparing them took. */
+struct rep_prepared {
+    enum fp_status status; /* FP_OK, or why there is none */
+    struct wl_window window;
+    struct rep_plan plan;
+    uint64_t ns, faults_minor, faults_major;
+};
+
+struct rep_exec {
+    const struct rep_exec_options *options;
+    struct rep_prepared prepared[2]; /* in turn the current window and the next */
+    unsigned places;                 /* of them in use: 1 when nothing is prepared ahead */
+    struct rep_prepared *now;        /* the current window */
+    uint64_t prepared_count;         /* windows asked for so far */
+    struct rep_thread *threads;      /* those of the workload, then one more: see `first` */
+    struct rep_thread *first;   /* the process's first thread: the recorded main thread, or the one more */
+    struct rep_thread *late;    /* ended as an opener: joined by the next opener */
+    struct rep_thread *standby; /* NULL: no thread is idle in this window */
+    uint32_t standby_from;      /* where to look for the next one */
+    struct rep_stacks stacks;
+    uint32_t batons; /* that a window has */
+    enum fp_status status;
+    struct rep_exec_totals totals;
+    void *(*thread_main)(void *thread); /* what a created thread runs */
+
+    /* All count within a window; each in its own line because every thread changes them. */
+    _Alignas(REP_CACHE_LINE) _Atomic uint32_t next_part;  /* the first part that no baton reached */
+    _Alignas(REP_CACHE_LINE) _Atomic uint32_t unfinished; /* see above */
+    _Atomic uint32_t asleep;                              /* threads sleeping in a wait */
+    _Atomic uint64_t bearing_ns, ended_ns; /* processor time: of creating threads; of ended ones' functions */
+    _Atomic uint32_t alive, alive_most;    /* threads born that have not ended; over the whole run */
+    _Atomic bool ahead_taken;              /* someone prepares the next window, or has */
+};
+
+/* ---- batons.c: which thread runs next; the gates at which threads wait, and the futex beneath ---- */
+
+/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps; it sees what was written before. */
+void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
+
+/* rep_gate_pass - sleep until there is a signal, and take it. By the gate's own thread only. */
+enum rep_signal rep_gate_pass(struct rep_gate *gate);
+
+/* rep_futex_wait - sleep while *word is value; may return early. rep_futex_wake - wake up to count. */
+void rep_futex_wait(_Atomic uint32_t *word, uint32_t value);
+void rep_futex_wake(_Atomic uint32_t *word, int count);
+
+/* rep_baton_start - hand the right to run to a thread whose part has not begun. False: all have. */
+bool rep_baton_start(struct rep_exec *exec);
+
+/* rep_baton_standby - hand it to the stand-by, to prepare the next window. False when there is
+ * none, or somebody prepares it already. */
+bool rep_baton_standby(struct rep_exec *exec);
+
+/* rep_ahead_take - whether the calling thread is now the one to prepare the next window. */
+bool rep_ahead_take(struct rep_exec *exec);
+
+/* rep_standby_choose - look for an idle thread. By the opener (self), once the parts are assigned. */
+void rep_standby_choose(struct rep_exec *exec, struct rep_thread *self);
+
+/* ---- execute.c: a part, op by op: the timed runs, and waiting for the ops of other threads ---- */
+
+/* rep_execute_part - all of self's part, waits and posts included. */
+void rep_execute_part(struct rep_exec *exec, struct rep_thread *self);
+
+/* rep_execute_segment - its ops only: one timed run, or one for each step that keeps with the clock. */
+void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const struct rep_segment *segment);
+
+/* rep_digest_add - ops were executed. */
+void rep_digest_add(struct rep_digest *digest, const struct wl_op *ops, size_t count);
 
 #endif

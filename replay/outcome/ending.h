@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/exec/run_threads.h"
+#include "replay/exec/exec.h"
 
 /* rep_complain - one line on standard error by one write, with the program's name before it. */
 __attribute__((format(printf, 1, 2))) void rep_complain(const char *format, ...);

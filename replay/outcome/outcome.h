@@ -10,8 +10,8 @@
 
 #include "footprint/wl/workload.h"
 #include "replay/clock/recorded.h"
+#include "replay/exec/exec.h"
 #include "replay/exec/latency_pass.h"
-#include "replay/exec/run_threads.h"
 #include "replay/meters/meters.h"
 #include "replay/meters/waste.h"
 #include "replay/proof/allocator_proof.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "replay/clock/sleepers.h"
 #include "replay/outcome/outcome.h"
 
 /* ---- the clock -------------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #include "harness.h"
 #include "replay/clock/real.h"
 #include "replay/clock/recorded.h"
-#include "replay/clock/sleepers.h"
 #include "replay/exec/idle.h"
 #include "replay/exec/window_plan.h"
 #include "replay/outcome/outcome.h"

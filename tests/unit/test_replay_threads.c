@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "harness.h"
-#include "replay/exec/run_threads.h"
+#include "replay/exec/exec.h"
 #include "replay/exec/slices.h"
 #include "replay_windows.h"
 
