@@ -82,6 +82,7 @@ const struct cli_verb CLI_HELP = {
     .purpose = "Print the help of a verb, or the list of verbs.",
     .examples = "mallab help ab --all",
     .exit_codes = "0 done, 2 misuse",
+    .takes_any = true,
     .run = run_help,
 };
 

@@ -45,6 +45,8 @@ struct cli_verb {
     const char *examples;             /* a line each */
     const char *exit_codes;
     enum cli_command_at command_at;
+    const char *operand;   /* it takes just one of these: "recording"; NULL: none */
+    bool takes_any;        /* any number of them, which its function looks at */
     const char *completes; /* what completion says for operands (options/options.h); NULL: nothing */
     int (*run)(int argc, char **argv);
 };

@@ -24,16 +24,6 @@ const char *cli_live_words(enum conv_liveness live);
 
 /* ---- its lists: windows, programs, processes, threads (describe_lists.c) ---- */
 
-/* A program with all its processes; the peak is that of the largest. */
-struct cli_image_group {
-    const char *name; /* the survey's */
-    uint64_t processes, events;
-    uint64_t cpu_ns, rss_peak_bytes; /* FP_USAGE_UNKNOWN: of none of them is it known */
-};
-
-/* cli_programs - the programs of a recording, those with most events first. The caller's to free. */
-struct cli_image_group *cli_programs(const struct conv_survey *survey, size_t *ret_count);
-
 /* cli_survey_lists_json - set `process_list`, `thread_list` and `selection`; of a recording, `window_list` and `program_list` too. */
 void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
 

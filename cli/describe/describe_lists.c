@@ -215,18 +215,24 @@ static void print_windows(const struct conv_survey *survey)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-static struct cli_image_group program_of(const struct conv_process *process)
+/* A program with all its processes; the peak is that of the largest. */
+struct program {
+    const char *name; /* the survey's */
+    uint64_t processes, events;
+    uint64_t cpu_ns, rss_peak_bytes; /* FP_USAGE_UNKNOWN: of none of them is it known */
+};
+
+static struct program program_of(const struct conv_process *process)
 {
     const struct fp_usage *usage = process->usage;
-    return (struct cli_image_group){.name = process->name,
-                                    .processes = 1,
-                                    .events = process->events,
-                                    .cpu_ns = usage != NULL ? fp_usage_cpu_ns(usage) : FP_USAGE_UNKNOWN,
-                                    .rss_peak_bytes = usage != NULL ? usage->rss_peak_bytes
-                                                                    : FP_USAGE_UNKNOWN};
+    return (struct program){.name = process->name,
+                            .processes = 1,
+                            .events = process->events,
+                            .cpu_ns = usage != NULL ? fp_usage_cpu_ns(usage) : FP_USAGE_UNKNOWN,
+                            .rss_peak_bytes = usage != NULL ? usage->rss_peak_bytes : FP_USAGE_UNKNOWN};
 }
 
-static void add_process(struct cli_image_group *program, const struct cli_image_group *more)
+static void add_process(struct program *program, const struct program *more)
 {
     program->processes++;
     program->events += more->events;
@@ -241,20 +247,21 @@ static void add_process(struct cli_image_group *program, const struct cli_image_
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct cli_image_group *)a)->name, ((const struct cli_image_group *)b)->name);
+    return strcmp(((const struct program *)a)->name, ((const struct program *)b)->name);
 }
 
 static int by_events(const void *a, const void *b)
 {
-    const struct cli_image_group *one = a, *other = b;
+    const struct program *one = a, *other = b;
     if (one->events != other->events)
         return one->events > other->events ? -1 : 1;
     return strcmp(one->name, other->name);
 }
 
-struct cli_image_group *cli_programs(const struct conv_survey *survey, size_t *ret_count)
+/* The programs of a recording, by their events. The caller's to free. */
+static struct program *programs_of(const struct conv_survey *survey, size_t *ret_count)
 {
-    struct cli_image_group *programs = res_calloc(survey->process_count + 1, sizeof *programs);
+    struct program *programs = res_calloc(survey->process_count + 1, sizeof *programs);
     size_t count = 0;
     for (size_t i = 0; i < survey->process_count; i++)
         programs[i] = program_of(&survey->processes[i]);
@@ -274,7 +281,7 @@ struct cli_image_group *cli_programs(const struct conv_survey *survey, size_t *r
 static json_t *program_array(const struct conv_survey *survey)
 {
     size_t count;
-    struct cli_image_group *programs = cli_programs(survey, &count);
+    struct program *programs = programs_of(survey, &count);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
@@ -292,13 +299,13 @@ static json_t *program_array(const struct conv_survey *survey)
 void cli_programs_print(const struct conv_survey *survey)
 {
     size_t count;
-    struct cli_image_group *programs;
+    struct program *programs;
     if (survey->kind != CONV_KIND_RECORDING || survey->process_count < 2)
         return;
-    programs = cli_programs(survey, &count);
+    programs = programs_of(survey, &count);
     printf("\n%9s %15s %10s %10s  %s\n", "processes", "events", "CPU", "peak RSS", "program");
     for (size_t i = 0; i < count; i++) {
-        const struct cli_image_group *program = &programs[i];
+        const struct program *program = &programs[i];
         char cpu[32] = "-";
         char *name = res_text_plain(program->name);
         if (program->cpu_ns != FP_USAGE_UNKNOWN)

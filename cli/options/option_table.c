@@ -247,6 +247,16 @@ static int words_before_dashes(int argc, char **argv)
     return argc;
 }
 
+static int check_operands(const struct cli_verb *verb, const struct cli_operands *operands)
+{
+    if (verb->takes_any || operands->count == (verb->operand != NULL))
+        return -1;
+    if (verb->operand == NULL)
+        return cli_misuse(verb, "unexpected argument '%s'", operands->words[0]);
+    return operands->count == 0 ? cli_misuse(verb, "no %s", verb->operand)
+                                : cli_misuse(verb, "one %s at a time", verb->operand);
+}
+
 int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *settings,
                      struct cli_operands *ret_operands)
 {
@@ -277,18 +287,5 @@ int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *s
     } else if (own + 1 < argc) {
         ret_operands->command = argv + own + 1;
     }
-    return -1;
-}
-
-int cli_operands_none(const struct cli_verb *verb, const struct cli_operands *operands)
-{
-    return operands->count == 0 ? -1 : cli_misuse(verb, "unexpected argument '%s'", operands->words[0]);
-}
-
-int cli_operands_one(const struct cli_verb *verb, const struct cli_operands *operands, const char *none,
-                     const char *several)
-{
-    if (operands->count == 1)
-        return -1;
-    return cli_misuse(verb, "%s", operands->count == 0 ? none : several);
+    return check_operands(verb, ret_operands);
 }

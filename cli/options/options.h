@@ -96,17 +96,11 @@ struct cli_operands {
     char **command; /* NULL-terminated; NULL: none was given */
 };
 
-/* cli_options_take - take all options into the verb's settings, which hold the defaults. --help is
- * answered, whatever else is missing.
+/* cli_options_take - take all options into the verb's settings, which hold the defaults, and see that there are as many operands
+ * as the verb takes. --help is answered, whatever else is missing.
  * Returns -1 to go on; else an exit code: of --help, or of misuse, which has been told. */
 int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *settings,
                      struct cli_operands *ret_operands);
-
-/* cli_operands_none - see that there is no operand. Returns as cli_options_take.
- * cli_operands_one - see that there is just one. none, several: the message otherwise. */
-int cli_operands_none(const struct cli_verb *verb, const struct cli_operands *operands);
-int cli_operands_one(const struct cli_verb *verb, const struct cli_operands *operands, const char *none,
-                     const char *several);
 
 /* ---- help (option_help.c) ---- */
 
@@ -244,9 +238,6 @@ extern const struct cli_option cli_select[]; /* all of them; --trust-owner among
 
 /* cli_select_format - the values of --from, which convert and info have, with what they mean, by number from 0. */
 bool cli_select_format(size_t number, const char **ret_word, const char **ret_meaning);
-
-/* cli_select_check - when all are taken: which exclude each other. Returns -1, or CLI_MISUSE, told. */
-int cli_select_check(const struct cli_verb *verb, const struct conv_options *options);
 
 /* cli_select_any - whether something was selected, processes among it. */
 bool cli_select_any(const struct conv_options *options);

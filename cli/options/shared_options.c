@@ -329,22 +329,20 @@ static int take_process(const struct cli_verb *verb, const struct cli_option *ro
     return -1;
 }
 
-static int take_from_time(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                          void *at)
+/* least: 0, where the section begins; 1, where it ends. */
+static int take_time(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
-    struct conv_when *from = at;
-    const bool taken = cli_select_parse_when(value, from) &&
-                       (from->kind != CONV_WHEN_SHARE || from->value != CONV_SHARE_WHOLE);
-    return taken ? -1 : cli_option_refuse(verb, row, value);
-}
-
-static int take_to_time(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                        void *at)
-{
-    struct conv_when *to = at;
-    return cli_select_parse_when(value, to) && (to->value != 0 || to->kind == CONV_WHEN_CLOCK)
-               ? -1
-               : cli_option_refuse(verb, row, value);
+    struct conv_selection *select = at;
+    struct conv_when when;
+    const bool is_end = row->least == 1;
+    if (!cli_select_parse_when(value, &when) ||
+        (is_end ? when.value == 0 && when.kind != CONV_WHEN_CLOCK
+                : when.kind == CONV_WHEN_SHARE && when.value == CONV_SHARE_WHOLE))
+        return cli_option_refuse(verb, row, value);
+    *(is_end ? &select->to : &select->from) = when;
+    if (select->from.kind == select->to.kind && select->from.value >= select->to.value)
+        return cli_misuse(verb, "--from-time is not before --to-time");
+    return -1;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -367,10 +365,10 @@ const struct cli_option cli_select_process[] = {
 };
 
 const struct cli_option cli_select_part[] = {
-    {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = SELECT_AT(select.from), .take = take_from_time,
+    {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = SELECT_AT(select), .take = take_time,
      .takes = "a time such as 90s or 5m, one of the day such as 03:00, or a share such as 25%",
      .help = "begin at that time of the recording: 90s, 25%, 03:00; what is alive then is created first"},
-    {.name = "to-time", .argument = "T", .how = CLI_CALL, .at = SELECT_AT(select.to), .take = take_to_time,
+    {.name = "to-time", .argument = "T", .how = CLI_CALL, .at = SELECT_AT(select), .take = take_time, .least = 1,
      .takes = "a time such as 90s or 5m, one of the day such as 03:00, a share such as 25%, or 'end'",
      .help = "end at that time of the recording: 90s, 25%, 03:00, end"},
     {.name = "head", .argument = "N", .how = CLI_COUNT, .at = SELECT_AT(select.head), .least = 1,
@@ -401,15 +399,6 @@ bool cli_select_format(size_t number, const char **ret_word, const char **ret_me
     *ret_word = number < own_count ? own[number][0] : facts.name;
     *ret_meaning = number < own_count ? own[number][1] : facts.title;
     return true;
-}
-
-int cli_select_check(const struct cli_verb *verb, const struct conv_options *options)
-{
-    const struct conv_selection *select = &options->select;
-    if (select->from.kind == select->to.kind && select->from.kind != CONV_WHEN_NONE &&
-        select->from.value >= select->to.value)
-        return cli_misuse(verb, "--from-time is not before --to-time");
-    return -1;
 }
 
 bool cli_select_any(const struct conv_options *options)

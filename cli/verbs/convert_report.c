@@ -17,7 +17,6 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 
-#define PROGRAMS_MOST  4u  /* that are named beside the chosen one */
 #define RATE_SHOWN_MIN 1e4 /* events a second: below, 0.00 M would be told of what is but short */
 
 static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
@@ -26,88 +25,33 @@ static void tell_selection(const struct cli_verb *verb, const struct conv_survey
         cli_say(verb, "selected: %s", survey->selected.text);
 }
 
-static uint64_t events_of(const struct conv_survey *survey, bool chosen)
-{
-    uint64_t events = 0;
-    for (size_t i = 0; i < survey->process_count; i++)
-        if (!chosen || survey->processes[i].chosen)
-            events += survey->processes[i].events;
-    return events;
-}
-
-static double percent(uint64_t part, uint64_t all)
-{
-    return all > 0 ? 100 * (double)part / (double)all : 0;
-}
-
-/* " (--process chooses others: 'bash', 48 processes, 85 %; ...)", less the program that is chosen. */
-static void add_others(struct res_text *words, const struct conv_survey *survey, const char *chosen)
-{
-    size_t count, listed = 0;
-    struct cli_image_group *programs = cli_programs(survey, &count);
-    const uint64_t all = events_of(survey, false);
-    res_text_printf(words, " (--process chooses others");
-    for (size_t i = 0; i < count && listed < PROGRAMS_MOST; i++) {
-        if (strcmp(programs[i].name, chosen) == 0)
-            continue;
-        char *name = res_text_plain(programs[i].name);
-        res_text_printf(words, "%s '%s', %s%s%.0f %%", listed++ == 0 ? ":" : ";", name,
-                        programs[i].processes > 1 ? FP_GROUPED(programs[i].processes) : "",
-                        programs[i].processes > 1 ? " processes, " : "", percent(programs[i].events, all));
-        free(name);
-    }
-    res_text_printf(words, "%s)", count > listed + 1 ? "; 'mallab info' lists all" : "");
-    free(programs);
-}
-
-/* Programs that one process was, one after the other (exec), have one process id: they are chosen by their footprints. */
-static void tell_exec(const struct cli_verb *verb, const struct conv_survey *survey,
-                      const struct conv_process *chosen)
-{
-    const struct conv_process *other = NULL;
-    for (size_t i = 0; i < survey->process_count; i++)
-        if (&survey->processes[i] != chosen && survey->processes[i].process_id == chosen->process_id &&
-            survey->processes[i].file != NULL)
-            other = &survey->processes[i];
-    if (other == NULL)
-        return;
-    char *this_file = res_text_plain(chosen->file), *other_file = res_text_plain(other->file);
-    cli_say(verb,
-            "process %u became another program by exec: converted is '%s' (--process %s chooses another)",
-            chosen->process_id, this_file, other_file);
-    free(this_file);
-    free(other_file);
-}
-
 void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *survey, size_t left_out)
 {
     const struct conv_process *chosen = NULL;
+    uint64_t own = 0, all = 0;
     size_t count = 0;
-    struct res_text words = {0};
     for (size_t i = 0; i < survey->process_count; i++) {
-        if (!survey->processes[i].chosen)
+        const struct conv_process *process = &survey->processes[i];
+        all += process->events;
+        if (!process->chosen)
             continue;
-        chosen = &survey->processes[i];
+        chosen = process;
+        own += process->events;
         count++;
     }
     if (chosen == NULL || survey->process_count < 2)
         return;
     char *name = res_text_plain(chosen->name != NULL ? chosen->name : "");
-    const char *quote = name[0] != '\0' ? "'" : "";
-    res_text_printf(&words, "the recording holds %zu processes; converted: ", survey->process_count);
-    if (count == 1)
-        res_text_printf(&words, "process %u, %s%s%s", chosen->process_id, quote, name, quote);
-    else if (left_out > 0)
-        res_text_printf(&words, "the %zu of %zu '%s' with most calls", count, count + left_out, name);
-    else
-        res_text_printf(&words, "%zu '%s'", count, name);
-    res_text_printf(&words, ", %.0f %% of the calls",
-                    percent(events_of(survey, true), events_of(survey, false)));
-    add_others(&words, survey, chosen->name);
-    cli_say(verb, "%s", words.text);
-    if (count == 1)
-        tell_exec(verb, survey, chosen);
-    free(words.text);
+    char *what = count == 1 ? res_printf("process %u, '%s'", chosen->process_id, name)
+                 : left_out > 0
+                     ? res_printf("the %zu of %zu '%s' with most calls", count, count + left_out, name)
+                     : res_printf("%zu '%s'", count, name);
+    cli_say(
+        verb,
+        "the recording holds %zu processes; converted: %s, %.0f %% of the calls (--process chooses others, "
+        "'mallab info' lists them)",
+        survey->process_count, what, all > 0 ? 100 * (double)own / (double)all : 0);
+    free(what);
     free(name);
 }
 

@@ -100,9 +100,7 @@ static int take_options(int argc, char **argv, struct cli_ab_settings *ret_setti
 {
     struct cli_operands operands;
     *ret_settings = cli_ab_settings_default();
-    int code = cli_options_take(&CLI_AB, argc, argv, ret_settings, &operands);
-    if (code < 0)
-        code = cli_select_check(&CLI_AB, &ret_settings->convert);
+    const int code = cli_options_take(&CLI_AB, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
     if (operands.count == 0 && operands.command == NULL && ret_settings->pid == 0)
@@ -152,5 +150,6 @@ const struct cli_verb CLI_AB = {
         "0 done, 1 failed, also when one candidate did, 2 misuse, 3 input unreadable, damaged or too "
         "new; after Ctrl-C what is finished is printed and kept, then the signal ends mallab (130 in a "
         "shell)",
+    .takes_any = true,
     .run = run_ab,
 };

@@ -135,8 +135,6 @@ static int run_allocators(int argc, char **argv)
     struct cli_operands operands;
     struct res_registry registry = {0};
     int code = cli_options_take(&CLI_ALLOCATORS, argc, argv, &settings, &operands);
-    if (code < 0)
-        code = cli_operands_none(&CLI_ALLOCATORS, &operands);
     if (code >= 0)
         return code;
     code = cli_registry_load(&CLI_ALLOCATORS, &registry);

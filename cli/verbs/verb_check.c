@@ -115,8 +115,6 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return code;
     if (ret_settings->budget.rule_count == 0)
         return cli_misuse(&CLI_CHECK, "no --budget: say what is allowed, as in --budget 'time<=+3%%'");
-    if (operands.count != 1)
-        return cli_misuse(&CLI_CHECK, "one result is checked, here are %d", operands.count);
     ret_settings->result = operands.words[0];
     return -1;
 }
@@ -260,6 +258,7 @@ const struct cli_verb CLI_CHECK = {
     .exit_codes =
         "0 within, 1 failed or not comparable, 2 misuse, 3 a result is unreadable, damaged or too new, "
         "4 over budget, 5 inconclusive",
+    .operand = "result",
     .run = run_check,
 };
 
@@ -329,5 +328,6 @@ const struct cli_verb CLI_COMPARE = {
     .examples = "mallab compare before.json after.json",
     .exit_codes =
         "0 done, 1 failed or not comparable, 2 misuse, 3 a result is unreadable, damaged or too new",
+    .takes_any = true,
     .run = run_compare,
 };

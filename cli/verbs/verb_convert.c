@@ -89,11 +89,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    int code = cli_options_take(&CLI_CONVERT, argc, argv, ret_settings, &operands);
-    if (code < 0)
-        code = cli_select_check(&CLI_CONVERT, &ret_settings->convert);
-    if (code < 0)
-        code = cli_operands_one(&CLI_CONVERT, &operands, "no input", "one input at a time");
+    const int code = cli_options_take(&CLI_CONVERT, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
     ret_settings->format = conv_export_find(ret_settings->convert.to); /* the table has checked the name */
@@ -163,7 +159,7 @@ static int convert_named(const struct settings *settings)
     const struct cli_answer *answer = &settings->answer;
     json_t *report = NULL;
     (void)rec_recover(CLI_CONVERT.name, settings->input);
-    if (settings->each || cli_is_group(settings->input, &settings->convert, NULL))
+    if (settings->each || cli_is_group(settings->input, &settings->convert))
         return to_stdout(settings)
                    ? cli_misuse(&CLI_CONVERT,
                                 "'%s' makes several workloads: name a directory with -o, or one process with "
@@ -213,5 +209,6 @@ const struct cli_verb CLI_CONVERT = {
     .examples = "mallab convert -o web.wl mallab-web.4242\n"
                 "mallab convert --to csv -o - web.wl | gzip >web.csv.gz",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 INPUT unreadable, damaged or too new",
+    .operand = "input",
     .run = run_convert,
 };

@@ -162,8 +162,6 @@ static int run_doctor(int argc, char **argv)
     struct cli_operands operands;
     struct res_doctor doctor;
     int code = cli_options_take(&CLI_DOCTOR, argc, argv, &answer, &operands);
-    if (code < 0)
-        code = cli_operands_none(&CLI_DOCTOR, &operands);
     if (code >= 0)
         return code;
     cli_stops_take();

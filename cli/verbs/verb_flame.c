@@ -119,10 +119,6 @@ static int run_flame(int argc, char **argv)
     struct site_profile profile = {0}, other = {0};
     struct cli_operands operands;
     int code = cli_options_take(&CLI_FLAME, argc, argv, &settings, &operands);
-    if (code < 0)
-        code = cli_select_check(&CLI_FLAME, &settings.reading.convert);
-    if (code < 0)
-        code = cli_operands_one(&CLI_FLAME, &operands, "no recording", "one recording at a time");
     if (code >= 0)
         return code;
     code = cli_answer_check(&CLI_FLAME, &settings.reading.answer);
@@ -155,5 +151,6 @@ const struct cli_verb CLI_FLAME = {
     .examples = "mallab flame -o web.html mallab-web.4242\n"
                 "mallab flame --diff mallab-web.4100 -o change.html mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",
+    .operand = "recording",
     .run = run_flame,
 };

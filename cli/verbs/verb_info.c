@@ -58,11 +58,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands = {0};
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    int code = cli_options_take(&CLI_INFO, argc, argv, ret_settings, &operands);
-    if (code < 0)
-        code = cli_select_check(&CLI_INFO, &ret_settings->convert);
-    if (code < 0)
-        code = cli_operands_one(&CLI_INFO, &operands, "no file", "one file at a time");
+    const int code = cli_options_take(&CLI_INFO, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
     if (ret_settings->verify && ret_settings->convert.salvage)
@@ -305,5 +301,6 @@ const struct cli_verb CLI_INFO = {
     .completes = ":files wl fp json",
     .examples = "mallab info mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or not legal (--verify)",
+    .operand = "file",
     .run = run_info,
 };

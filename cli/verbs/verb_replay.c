@@ -61,8 +61,6 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     int code = cli_options_take(&CLI_REPLAY, argc, argv, ret_settings, &operands);
     if (code < 0 && ret_settings->check && ret_settings->latency)
         return cli_misuse(&CLI_REPLAY, "--promises and --latency are passes of their own: one at a time");
-    if (code < 0)
-        code = cli_operands_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
     ret_settings->workload = code < 0 ? operands.words[0] : NULL;
     return code;
 }
@@ -237,5 +235,6 @@ const struct cli_verb CLI_REPLAY = {
     .exit_codes =
         "0 done, 1 failed (also: another allocator served the calls), 2 misuse, 3 WORKLOAD unreadable, "
         "damaged or too new",
+    .operand = "workload",
     .run = run_replay,
 };

@@ -325,5 +325,6 @@ const struct cli_verb CLI_REPORT = {
     .completes = ":files json",
     .examples = "mallab report --format md -o result.md result.json",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RESULT unreadable, damaged or too new",
+    .takes_any = true,
     .run = run_report,
 };

@@ -271,10 +271,6 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     struct settings settings = {.reading = cli_site_defaults(), .table = table, .most = ROWS};
     struct cli_operands operands;
     int code = cli_options_take(verb, argc, argv, &settings, &operands);
-    if (code < 0)
-        code = cli_select_check(verb, &settings.reading.convert);
-    if (code < 0)
-        code = cli_operands_one(verb, &operands, "no recording", "one recording at a time");
     if (code >= 0)
         return code;
     settings.reading.path = operands.words[0];
@@ -317,6 +313,7 @@ const struct cli_verb CLI_SITES = {
     .examples =
         "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",
+    .operand = "recording",
     .run = run_sites,
 };
 
@@ -339,5 +336,6 @@ const struct cli_verb CLI_LEAKS = {
     .exit_codes =
         "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks, 4 over "
         "the budget",
+    .operand = "recording",
     .run = run_leaks,
 };

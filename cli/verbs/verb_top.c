@@ -365,8 +365,6 @@ static int run_top(int argc, char **argv)
     struct settings settings = {.answer = cli_answer_defaults(), .interval_ns = INTERVAL_NS_DEFAULT};
     struct cli_operands operands;
     int code = cli_options_take(&CLI_TOP, argc, argv, &settings, &operands);
-    if (code < 0)
-        code = cli_operands_one(&CLI_TOP, &operands, "no recording", "one recording at a time");
     if (code >= 0)
         return code;
     struct top *top = res_calloc(1, sizeof *top);
@@ -390,5 +388,6 @@ const struct cli_verb CLI_TOP = {
     .completes = ":directories",
     .examples = "mallab top mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 DIR unreadable, damaged or too new",
+    .operand = "recording",
     .run = run_top,
 };

@@ -100,9 +100,7 @@ static int take_options(int argc, char **argv, struct tune *ret_tune)
     settings->time_budget_ns = BUDGET_NS;
     settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
     settings->until = RES_RESOLVE;
-    int code = cli_options_take(&CLI_TUNE, argc, argv, ret_tune, &operands);
-    if (code < 0)
-        code = cli_select_check(&CLI_TUNE, &settings->convert);
+    const int code = cli_options_take(&CLI_TUNE, argc, argv, ret_tune, &operands);
     if (code >= 0)
         return code;
     if (operands.count + (operands.command != NULL) == 0)
@@ -235,5 +233,6 @@ const struct cli_verb CLI_TUNE = {
     .examples = "mallab tune -a jemalloc,glibc --time-budget 10m -o tuned.json web.wl",
     .exit_codes = "0 done, also when nothing beats the default, 1 failed, 2 misuse, 3 input unreadable, "
                   "damaged or too new",
+    .takes_any = true,
     .run = run_tune,
 };

@@ -63,8 +63,7 @@ class Choosing(lab.Lab):
             self.assertEqual(self.check_agreement(file.removesuffix(".fp"), name), by_file)
             self.assertEqual(by_file == by_id, name == largest)
         said = self.said("convert", "-f", "-o", "one.wl", "--process", self.pid, self.recording)
-        self.assertIn(f"process {self.pid} became another program by exec: converted is "
-                      f"'{self.images[largest]['file']}'", said)
+        self.assertIn(f"converted: process {self.pid}, '{largest}'", said)
         text = self.mallab("info", "--details", "--process", self.images["env"]["file"], self.recording).stdout.decode()
         self.assertRegex(text, rf"\nselected +process {self.pid}, env\.")
 

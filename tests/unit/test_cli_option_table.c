@@ -72,6 +72,7 @@ static const struct cli_verb VERB = {
     .notes = "A note.",
     .examples = "mallab x a\nmallab x b",
     .exit_codes = "0 done",
+    .takes_any = true,
 };
 
 /* A command line with blanks between its words. Strings in settings and operands last until the next call. */
@@ -145,6 +146,20 @@ TEST(where_the_command_stands)
     CHECK(settings.flag && settings.set == 0 && operands.count == 1);
     CHECK_STR(operands.command[0], "ls");
     CHECK(taken(&verb, "x file --", &settings, &operands) == -1 && operands.command == NULL);
+}
+
+TEST(as_many_operands_as_it_takes)
+{
+    struct settings settings;
+    struct cli_operands operands;
+    struct cli_verb verb = VERB;
+    verb.takes_any = false;
+    CHECK(taken(&verb, "x -f", &settings, &operands) == -1);
+    CHECK(taken(&verb, "x file", &settings, &operands) == CLI_MISUSE);
+    verb.operand = "file";
+    CHECK(taken(&verb, "x", &settings, &operands) == CLI_MISUSE);
+    CHECK(taken(&verb, "x file -f", &settings, &operands) == -1);
+    CHECK(taken(&verb, "x file file", &settings, &operands) == CLI_MISUSE);
 }
 
 TEST(the_list_has_groups_and_help)
