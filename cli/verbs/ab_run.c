@@ -193,14 +193,13 @@ static void look_at(const struct res_result *result, const struct res_result *ea
     res_described_release(&RES_BESIDE, &check);
 }
 
-/* Rules of this workload; of single calls nothing is known before the passes behind the rounds. Their words are the budget's. */
-static struct res_budget rules_of(const struct res_budget *budget, const char *workload)
+/* Leaves out rules of single calls, of which nothing is known before the passes behind the rounds. Their words are the budget's. */
+static struct res_budget rules_of(const struct res_budget *budget)
 {
     struct res_budget own = {.rules = res_calloc(budget->rule_count, sizeof *own.rules)};
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
-        if (rule->metric != RES_METRIC_P99 && rule->metric != RES_METRIC_P99_9 &&
-            rule->of_fleet == RES_FLEET_NONE && res_rule_names(rule, workload))
+        if (rule->metric != RES_METRIC_P99 && rule->metric != RES_METRIC_P99_9)
             own.rules[own.rule_count++] = *rule;
     }
     return own;
@@ -212,7 +211,7 @@ static enum res_need decided(void *context, struct res_trial *trial)
     struct cli_ab *ab = context;
     const struct res_experiment so_far = {.options = cli_ab_options(ab), .trials = trial, .trial_count = 1};
     const bool is_alone = ab->choice.candidate_count == 1, is_first = ab->settings.earlier == NULL;
-    const struct res_budget budget = rules_of(&ab->settings.decide, trial->workload->name);
+    const struct res_budget budget = rules_of(&ab->settings.decide);
     const struct res_result *earlier = &ab->deciding.earlier;
     struct look look = {.rounds = is_alone && res_until_width(trial) >= cli_ab_finest(&budget) / M_SQRT2};
     struct res_result result;
@@ -474,7 +473,7 @@ int cli_ab_run(struct cli_ab *ab)
     if (code == CLI_DONE)
         code = check_input(ab);
     if (code == CLI_DONE && settings->earlier != NULL)
-        code = cli_result_load(ab->verb, settings->earlier, NULL, &ab->deciding.earlier);
+        code = cli_result_load(ab->verb, settings->earlier, &ab->deciding.earlier);
     if (code == CLI_DONE)
         code = cli_choose(ab->verb, settings->measure.allocators, settings->measure.baseline, &ab->choice);
     if (code == CLI_DONE)

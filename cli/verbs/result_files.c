@@ -138,17 +138,6 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 
 #define TOLD_MOST 8u /* files that are left out, by name */
 
-#define AT(member) offsetof(struct res_fleet_request, member)
-
-/* clang-format off */
-const struct cli_option cli_fleet_options[] = {
-    {.name = "expect", .argument = "LIST", .how = CLI_TEXT, .at = AT(expect), .takes = "names, or a file of them",
-     .help = "of a directory: labels or names of workloads that have to be in it, 'web1,web2', or a file with one a "
-             "line; a number behind each is its share"},
-    {0},
-};
-/* clang-format on */
-
 struct res_style cli_answer_style(const struct cli_answer *answer)
 {
     return (struct res_style){.form = answer->format == CLI_FORMAT_MARKDOWN ? RES_FORM_MARKDOWN
@@ -167,11 +156,10 @@ int cli_fleet_code(const struct res_fleet *fleet)
 int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t count,
                       const struct res_fleet_request *request, struct res_result *ret_result)
 {
-    const struct res_fleet_request alike = {0};
     struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
     char *problem = NULL;
     *ret_result = (struct res_result){0};
-    if (!res_fleet_collect(paths, count, request != NULL ? request : &alike, fleet, &problem)) {
+    if (!res_fleet_collect(paths, count, request, fleet, &problem)) {
         free(fleet); /* empty */
         (void)cli_say_problem(verb, problem);
         return CLI_UNREADABLE;
@@ -185,13 +173,14 @@ int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t co
     return CLI_DONE;
 }
 
-int cli_result_load(const struct cli_verb *verb, const char *path, const struct res_fleet_request *request,
-                    struct res_result *ret_result)
+int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)
 {
-    char *problem = NULL, *const paths[] = {(char *)(uintptr_t)path};
-    if (cli_is_directory(path))
-        return cli_fleet_collect(verb, paths, 1, request, ret_result);
-    if (res_result_load(path, ret_result, &problem)) {
+    char *problem = NULL;
+    if (cli_is_directory(path)) {
+        problem = res_strdup(
+            "it is a directory: name a result in it; of all together 'mallab report --together' "
+            "has the verdict");
+    } else if (res_result_load(path, ret_result, &problem)) {
         res_result_judge(ret_result);
         return CLI_DONE;
     }

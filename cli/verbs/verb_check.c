@@ -10,7 +10,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/fleet/fleet.h"
 #include "results/report/beside/beside.h"
 #include "results/report/html/html.h"
 
@@ -21,7 +20,6 @@ struct settings {
     enum res_doubt doubt; /* of --inconclusive */
     bool any_machine, any_workload;
     const char *result;
-    struct res_fleet_request request;
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -80,11 +78,9 @@ static int take_file(const struct cli_verb *verb, const struct cli_option *row, 
 static const struct cli_option OPTIONS[] = {
     {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .at = AT(budget), .take = cli_budget_take,
      .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or a file with such lines; may be given several times. Metrics: "
-             "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, growth, faults; of several workloads "
-             "together fleet:time, fleet:peak, fleet:losers"},
+             "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, growth, faults"},
     {.name = "baseline", .argument = "OLD", .how = CLI_TEXT, .at = AT(baseline),
      .help = "percentages against an earlier result, of this machine"},
-    {.group = cli_fleet_options, .at = AT(request)},
     {.name = "any-machine", .how = CLI_FLAG, .at = AT(any_machine),
      .help = "also when OLD is another machine's"},
     {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
@@ -219,13 +215,11 @@ static int check_result(const struct settings *settings)
     const bool has_earlier = settings->baseline != NULL;
     int code = check_files(settings);
     if (code == CLI_DONE)
-        code = cli_result_load(&CLI_CHECK, settings->result, &settings->request, &result);
+        code = cli_result_load(&CLI_CHECK, settings->result, &result);
     if (code == CLI_DONE && has_earlier)
-        code = cli_result_load(&CLI_CHECK, settings->baseline, &settings->request, &earlier);
+        code = cli_result_load(&CLI_CHECK, settings->baseline, &earlier);
     if (code == CLI_DONE && has_earlier)
         code = check_earlier(settings, &earlier, &result);
-    if (code == CLI_DONE && !res_result_is_fleet(&result))
-        res_fleet_of_result(&result); /* of the figures, whatever the file says */
     if (code == CLI_DONE)
         code = check(settings, has_earlier ? &earlier : NULL, &result);
     res_result_release(&result);
@@ -246,12 +240,11 @@ static int run_check(int argc, char **argv)
 const struct cli_verb CLI_CHECK = {
     .name = "check",
     .summary = "hold a result against budgets: the CI gate",
-    .usage = "--budget BUDGET [OPTION...] RESULT.json|DIR",
+    .usage = "--budget BUDGET [OPTION...] RESULT.json",
     .purpose =
         "Hold a result of 'mallab ab -o' against budgets: within, over, or inconclusive where rounds or "
         "noise do not allow to say. Percentages are against the baseline of the same run, which a slower "
-        "machine does not change. Of several workloads, a directory of results "
-        "also what they say together.",
+        "machine does not change.",
     .options = OPTIONS,
     .completes = ":files json",
     .examples = "mallab check --budget 'time<=+3%,rss-peak<=+5%' result.json",
@@ -282,11 +275,10 @@ static int compare(const struct res_result *earlier, const struct res_result *re
                    const struct settings *settings)
 {
     struct res_beside comparison;
-    char *problem = settings->any_workload || res_result_is_fleet(earlier) || res_result_is_fleet(result)
-                        ? NULL
-                        : res_workloads_problem(earlier, result);
-    if (problem != NULL || !res_compare_run(earlier, result, &comparison, &problem))
+    char *problem = settings->any_workload ? NULL : res_workloads_problem(earlier, result);
+    if (problem != NULL)
         return cli_say_problem(&CLI_COMPARE, problem);
+    res_compare_run(earlier, result, &comparison);
     char *text = document_of(settings, &comparison, "mallab compare");
     const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
     free(text);
@@ -307,7 +299,7 @@ static int run_compare(int argc, char **argv)
         return code;
     code = cli_answer_check(&CLI_COMPARE, &settings.answer);
     for (int i = 0; i < 2 && code == CLI_DONE; i++)
-        code = cli_result_load(&CLI_COMPARE, operands.words[i], NULL, &results[i]);
+        code = cli_result_load(&CLI_COMPARE, operands.words[i], &results[i]);
     if (code == CLI_DONE)
         code = compare(&results[0], &results[1], &settings);
     res_result_release(&results[0]);

@@ -72,7 +72,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 static int tell_result(const struct settings *settings)
 {
     struct res_result result;
-    const int code = cli_result_load(&CLI_INFO, settings->path, NULL, &result);
+    const int code = cli_result_load(&CLI_INFO, settings->path, &result);
     if (code != CLI_DONE)
         return code;
     if (settings->answer.json) {

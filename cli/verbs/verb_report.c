@@ -33,7 +33,9 @@ struct settings {
 static const struct cli_option OPTIONS[] = {
     {.name = "together", .how = CLI_FLAG, .at = AT(together),
      .help = "of results, and directories of them, one for each host: what they say together"},
-    {.group = cli_fleet_options, .at = AT(request)},
+    {.name = "expect", .argument = "LIST", .how = CLI_TEXT, .at = AT(request.expect), .takes = "names, or a file of them",
+     .help = "of a directory: labels or names of workloads that have to be in it, 'web1,web2', or a file with one a "
+             "line; a number behind each is its share"},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
      .take = cli_answer_take_format, .words = "table md csv json html",
      .help = "table, md (Markdown), csv, json or html [table]; html is one page that opens offline: all "
@@ -81,7 +83,7 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
 {
     for (int i = 0; i < results->count; i++) {
         struct res_result result;
-        const int code = cli_result_load(&CLI_REPORT, results->words[i], NULL, &result);
+        const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
         if (code != CLI_DONE)
             return code;
         res_notes_fill(&result);
@@ -100,7 +102,7 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
 static int load_all(char **paths, int count, struct res_html_source *sources, struct res_result *results)
 {
     for (int i = 0; i < count; i++) {
-        const int code = cli_result_load(&CLI_REPORT, paths[i], NULL, &results[i]);
+        const int code = cli_result_load(&CLI_REPORT, paths[i], &results[i]);
         if (code != CLI_DONE)
             return code;
         res_notes_fill(&results[i]);

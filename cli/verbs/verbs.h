@@ -166,15 +166,12 @@ int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns
  * JSON is the answer, as with --json. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 
-/* cli_result_load - read one: a result, or of a directory of results what they say together (a result without workloads:
- * res_result_is_fleet). What is left out of that is told. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
- * cli_fleet_collect - only the last of these, of several files and directories.
- * request  NULL: nobody is expected. cli_fleet_options are its rows. */
+/* cli_result_load - read one. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
+ * cli_fleet_collect - what several files and directories of results say together (a result without workloads: res_result_is_fleet),
+ * likewise. What is left out of that is told. */
 int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t count,
                       const struct res_fleet_request *request, struct res_result *ret_result);
-int cli_result_load(const struct cli_verb *verb, const char *path, const struct res_fleet_request *request,
-                    struct res_result *ret_result);
-extern const struct cli_option cli_fleet_options[];
+int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result);
 
 /* cli_answer_style - how an answer is to look. */
 struct res_style cli_answer_style(const struct cli_answer *answer);

@@ -188,7 +188,7 @@ class Page(Lab):
             if reached[-1] not in ("skip",):
                 self.assertEqual(page.run("getComputedStyle(document.activeElement).outlineStyle"), "solid", reached)
         self.assertEqual(reached[0], "skip")
-        for control in ("scroll", "entry", "plot"):
+        for control in ("scroll", "entry"):
             self.assertIn(control, reached)
 
     def judge_width(self, page, width):
@@ -349,8 +349,9 @@ class Page(Lab):
     def texts(self, page, selector):
         return page.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => one.textContent)")
 
-    def told(self, page, at=0):
-        return self.texts(page, ".told")[at]
+    def values(self, page, at=0):
+        """The names of lines with their values at the place of the pointer, and the date there."""
+        return self.texts(page, ".legend")[at]
 
     def test_history(self):
         path, history = self.history(html_result.days(24))
@@ -362,10 +363,9 @@ class Page(Lab):
         self.assertEqual(len(moved), 2, moved)
         self.assertRegex(moved[0], r"2023-11-26 22:13: slower by 2\d\.\d% in time \(changed: version\)$")
         self.assertRegex(moved[1], r"2023-11-30 22:13: more by 2[45]\.\d% in peak memory$")
-        self.assertEqual(page.run("document.querySelectorAll('.chart:first-of-type .change-line').length"), 4)
+        self.assertEqual(page.run("document.querySelectorAll('.chart:first-of-type .dot').length"), 48)
         self.judge_history_table(page, history)
-        self.judge_walk(page, history)
-        self.judge_pointer(page)
+        self.judge_pointer(page, history)
         self.judge_theme(page)
         self.judge_quiet(page, path)
         page.open(path, width=360, height=780)
@@ -375,9 +375,8 @@ class Page(Lab):
     def judge_history_table(self, page, history):
         """The tables of the screen, a row for each result and candidate."""
         rows = page.run(CELLS)
-        candidates = history["series"][0]["candidates"]
-        self.assertEqual(len(rows), sum(len(candidate["points"]) for candidate in candidates))
-        newest, row = candidates[1]["points"][-1], rows[47]
+        self.assertEqual(len(rows), len(history["points"]))
+        newest, row = history["points"][47], rows[47]
         self.assertEqual(row[0], "2023-12-07 22:13")
         self.assertIn(f"{newest['steady_ns_per_op']:.1f}", row)
         self.assertIn(f"-{100 * (1 - newest['ratio']):.1f}%", row)
@@ -391,43 +390,20 @@ class Page(Lab):
         page.open(self.history(results)[0])
         self.assertEqual(self.texts(page, ".figures tbody tr td:nth-child(2)")[:3], ["012345678-dirty", "https://ci.example/build/7", "javascript:alert(1)"])
         self.assertEqual(page.run("document.querySelectorAll('main a').length"), 0)
-        page.run("document.querySelector('.legend + .plot').focus({preventScroll: true})")
-        page.key("ArrowRight")
-        self.assertIn(" · 0123456789abcdef0-dirty · ", self.told(page))
 
-    def judge_walk(self, page, history):
-        """By keys from point to point, each named; the screen reader is told the same."""
-        page.run("document.querySelector('.legend + .plot').focus({preventScroll: true})")
-        first = history["series"][0]["candidates"][1]["points"][0]
-        page.key("ArrowRight")
-        self.assertEqual(self.told(page), f"jemalloc 1.2: -{100 * (1 - first['ratio']):.1f}% [-{100 * (1 - first['ratio_low']):.1f} "
-                         f"-{100 * (1 - first['ratio_high']):.1f}] · 2023-11-14 22:13 UTC · mallab 0.1.0 · ci · web.ci.000.json")
-        self.assertEqual(page.run("document.getElementById('said').textContent"), self.told(page))
-        names = {self.told(page)}
-        page.key("ArrowRight")
-        names.add(self.told(page))
-        self.assertEqual(len(names), 2)
-        self.assertIn("tcmalloc", self.told(page))
-        page.key("End")
-        self.assertIn("web.ci.023.json", self.told(page))
-        # Of a line that is hidden, nothing is named.
-        button = "[...document.querySelectorAll('.legend .entry')].find((one) => one.textContent.startsWith('jemalloc'))"
-        page.run(f"{button}.click()")
-        page.run("document.querySelector('.legend + .plot').focus({preventScroll: true})")
-        page.key("Home")
-        self.assertIn("tcmalloc", self.told(page))
-        page.run(f"{button}.click()")
-
-    def judge_pointer(self, page):
-        """Somewhere above the middle of the axis stands a point of the night in the middle."""
+    def judge_pointer(self, page, history):
+        """In the middle of the axis stand the values of the night in the middle; of a line that is hidden, none is drawn."""
         page.run("document.querySelector('.legend + .plot').scrollIntoView({block: 'center', behavior: 'instant'})")
         page.settle()
         left, top, width, height = self.plot(page)
-        seen = set()
-        for step in range(1, 10):
-            page.move(left + width / 2 + 12, top + height * step / 10)
-            seen.add(self.told(page).split(" · ")[-1])
-        self.assertIn("web.ci.012.json", seen)
+        page.move(left + width / 2 + 40, top + height / 2)
+        night = next(point for point in history["points"][24:48] if point["file"] == "web.ci.012.json")
+        self.assertIn(f"jemalloc −{100 * (1 - night['ratio']):.1f} %", self.values(page))
+        self.assertTrue(self.values(page).endswith("26 Nov 2023 22:13"), self.values(page))
+        button = "[...document.querySelectorAll('.legend .entry')].find((one) => one.textContent.startsWith('jemalloc'))"
+        page.run(f"{button}.click()")
+        self.assertEqual(page.run("document.querySelectorAll('.chart:first-of-type .dot').length"), 24)
+        page.run(f"{button}.click()")
 
     def test_history_of_one_result_and_of_several_series(self):
         results = html_result.days(2)
@@ -438,10 +414,7 @@ class Page(Lab):
         page.open(path)
         self.assertEqual([words.strip() for words in self.texts(page, "article h2")], ["web.wl, ci, against glibc", "web.wl, other, against glibc"])
         self.assertEqual(len(self.texts(page, ".chart")), 4)
-        page.run("document.querySelector('.legend + .plot').focus({preventScroll: true})")
-        page.key("End")
-        self.assertIn("jemalloc", self.told(page))
-        self.assertIn("web.ci.000.json", self.told(page))
+        self.assertEqual(page.run("[...document.querySelectorAll('.chart')].map((one) => one.querySelectorAll('.dot').length)"), [1, 2, 2, 3])
         self.judge_quiet(page, path)
 
     def test_names_in_a_history_are_never_markup(self):

@@ -16,12 +16,9 @@ static void check_budget(const struct res_budget *budget, bool added, char *prob
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
         const char *candidate = rule->candidate != NULL ? rule->candidate : "any";
-        const bool of_losers = rule->of_fleet == RES_FLEET_LOSERS;
-        FUZZ_CHECK(isfinite(rule->limit) &&
-                   (rule->relative && !of_losers ? rule->limit > 0 : rule->limit >= 0));
+        FUZZ_CHECK(isfinite(rule->limit) && (rule->relative ? rule->limit > 0 : rule->limit >= 0));
         FUZZ_CHECK(rule->metric < RES_METRIC_COUNT && strstr(rule->text, "<=") != NULL);
-        FUZZ_CHECK(res_budget_find(budget, rule, rule->workload != NULL ? rule->workload : "any",
-                                   candidate) != NULL);
+        FUZZ_CHECK(res_budget_find(budget, rule->metric, rule->relative, candidate) != NULL);
     }
     free(problem);
 }

@@ -77,18 +77,9 @@ TEST(wrong_budgets_are_refused_with_their_column)
 }
 
 static const char *text_of(const struct res_budget *budget, enum res_metric metric, bool relative,
-                           const char *workload, const char *candidate)
+                           const char *candidate)
 {
-    const struct res_rule like = {.metric = metric, .relative = relative};
-    const struct res_rule *rule = res_budget_find(budget, &like, workload, candidate);
-    return rule != NULL ? rule->text : "none";
-}
-
-static const char *text_of_fleet(const struct res_budget *budget, enum res_fleet_metric metric, bool relative,
-                                 const char *candidate)
-{
-    const struct res_rule like = {.of_fleet = metric, .relative = relative};
-    const struct res_rule *rule = res_budget_find(budget, &like, RES_FLEET_NAME, candidate);
+    const struct res_rule *rule = res_budget_find(budget, metric, relative, candidate);
     return rule != NULL ? rule->text : "none";
 }
 
@@ -97,62 +88,22 @@ static bool add_file(struct res_budget *budget, const char *text, char **ret_pro
     return res_budget_add_file(budget, text, strlen(text), ret_problem);
 }
 
-/* A fleet's rules stand beside those of workloads, and neither is taken for the other. */
-TEST(rules_of_a_fleet)
-{
-    struct res_budget budget = {0};
-    char *problem = NULL;
-    CHECK(res_budget_add_text(
-        &budget,
-        "time<=+3%,fleet:time<=-2%, fleet: slow : time<=+9% ,fleet:peak<=+3%,fleet:losers<=0,"
-        "fleet:losers<=2.5%",
-        &problem));
-    CHECK_STR(text_of_fleet(&budget, RES_FLEET_TIME, true, "jemalloc"), "fleet:time<=-2%");
-    CHECK_STR(text_of_fleet(&budget, RES_FLEET_TIME, true, "slow"), "fleet:time<=+9%");
-    CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, false, "slow"), "fleet:losers<=0");
-    CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, true, "slow"), "fleet:losers<=2.5%");
-    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "any", "slow"), "time<=+3%");
-    CHECK_STR(text_of(&budget, RES_METRIC_RSS_PEAK, true, "any", "slow"), "none");
-    const struct res_rule losers = {.of_fleet = RES_FLEET_LOSERS, .relative = true};
-    CHECK(res_budget_find(&budget, &losers, RES_FLEET_NAME, "a")->limit == 0.025);
-    res_budget_release(&budget);
-    CHECK(add_file(&budget, "fleet:time<=-2%\nfleet:losers<=0, fleet:losers<=2%\nfleet:a:peak<=+3%\n",
-                   &problem));
-    CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, true, "b"), "fleet:losers<=2%");
-    CHECK_STR(text_of_fleet(&budget, RES_FLEET_PEAK, true, "a"), "fleet:peak<=+3%");
-    CHECK_STR(text_of_fleet(&budget, RES_FLEET_PEAK, true, "b"), "none");
-    res_budget_release(&budget);
-    check_refused("fleet:p99<=+3%", "unknown metric 'p99' of a fleet; there are time, peak, losers");
-    check_refused("fleet:time<=25ns", "'25ns' is no limit of 'time': write +3% or -2%");
-    check_refused("fleet:losers<=+2%", "'+2%' is no limit of 'losers': write 0, 5 or 2%");
-    check_refused("fleet:losers<=1.5", "no limit");
-    check_refused("fleet:losers<=101%", "no limit");
-    check_refused("fleet:time<=-2%,fleet:time<=-3%", "'time' is limited twice");
-    check_refused("fleet:<=-2%", "unknown metric");
-    check_refused("fleet::time<=-2%", "stands no name");
-    check_refused("fleet:@web.wl:time<=-2%", "stands no name");
-    check_refused("@:time<=+3%", "stands no name");
-    check_refused("a@:time<=+3%", "stands no name");
-}
-
 TEST(the_nearest_rule_counts)
 {
     struct res_budget budget = {0};
     char *problem = NULL;
     CHECK(add_file(&budget,
-                   "# a budget\ntime<=+3%\r\n\nrss-peak<=+5%, rss-peak<=512MiB\n slow:time<=+50%\n"
-                   "@web.wl:time<=+4%\nslow@web.wl:time<=+60%  # known\n",
+                   "# a budget\nslow:time<=+50%  # known\ntime<=+3%\r\n\nrss-peak<=+5%, rss-peak<=512MiB\n"
+                   " a:faults<=1\nfaults<=2\n",
                    &problem));
     CHECK_STR(problem == NULL ? "" : problem, "");
     CHECK_U64(budget.rule_count, 6);
-    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "other", "jemalloc"), "time<=+3%");
-    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "other", "slow"), "time<=+50%");
-    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web.wl", "jemalloc"), "time<=+4%");
-    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web.wl", "slow"), "time<=+60%");
-    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web1/web.wl", "slow"), "time<=+60%"); /* on any host */
-    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web1/other.wl", "slow"), "time<=+50%");
-    CHECK_STR(text_of(&budget, RES_METRIC_RSS_PEAK, false, "web.wl", "slow"), "rss-peak<=512MiB");
-    CHECK_STR(text_of(&budget, RES_METRIC_P99, true, "web.wl", "slow"), "none");
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "jemalloc"), "time<=+3%");
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "slow"), "time<=+50%");
+    CHECK_STR(text_of(&budget, RES_METRIC_FAULTS, false, "a"), "faults<=1");
+    CHECK_STR(text_of(&budget, RES_METRIC_FAULTS, false, "b"), "faults<=2");
+    CHECK_STR(text_of(&budget, RES_METRIC_RSS_PEAK, false, "slow"), "rss-peak<=512MiB");
+    CHECK_STR(text_of(&budget, RES_METRIC_P99, true, "slow"), "none");
     free(problem);
     res_budget_release(&budget);
 }

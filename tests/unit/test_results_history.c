@@ -89,11 +89,46 @@ static struct res_history gathered(const struct day *days, size_t count)
     return history;
 }
 
-/* As it is written; releases it. */
+/* The last of a list of objects where these keys are the point's, else a new one with them. */
+static json_t *last_like(json_t *list, json_t *point, const char *const *keys)
+{
+    json_t *last = json_array_get(list, json_array_size(list) - 1);
+    bool is_same = last != NULL;
+    for (size_t i = 0; is_same && keys[i] != NULL; i++)
+        is_same = json_equal(json_object_get(last, keys[i]), json_object_get(point, keys[i])) == 1 ||
+                  json_object_get(last, keys[i]) == json_object_get(point, keys[i]);
+    if (is_same)
+        return last;
+    last = json_object();
+    json_array_append_new(list, last);
+    for (size_t i = 0; keys[i] != NULL; i++)
+        if (json_object_get(point, keys[i]) != NULL)
+            json_object_set(last, keys[i], json_object_get(point, keys[i]));
+    return last;
+}
+
+static json_t *list_in(json_t *object, const char *key)
+{
+    if (json_object_get(object, key) == NULL)
+        json_object_set_new(object, key, json_array());
+    return json_object_get(object, key);
+}
+
+/* As it is written, its points by series and candidate; releases it. */
 static json_t *written(struct res_history *history)
 {
-    json_t *document = res_described_write(&RES_HISTORY, history);
+    static const char *const SERIES[] = {"workload", "host", "workload_digest", "machine", "baseline", NULL};
+    static const char *const CANDIDATE[] = {"candidate", NULL};
+    json_t *document = res_described_write(&RES_HISTORY, history), *series = list_in(document, "series");
+    size_t index;
+    json_t *point;
     res_described_release(&RES_HISTORY, history);
+    json_array_foreach(json_object_get(document, "points"), index, point)
+    {
+        json_t *candidate = last_like(list_in(last_like(series, point, SERIES), "candidates"), point,
+                                      CANDIDATE);
+        json_array_append(list_in(candidate, "points"), point);
+    }
     return document;
 }
 
@@ -260,7 +295,7 @@ TEST(memory_moves_by_more_than_a_per_cent)
 TEST(series_by_workload_and_machine)
 {
     HISTORY({.number = 1, .machine = "b"}, {.number = 2, .machine = "a"}, {.number = 3, .machine = "a"},
-            {.number = 4, .workload = "api.wl"});
+            {.number = 4, .workload = "api.wl", .digest = "def"});
     static const char *const expected[][2] = {
         {"api.wl", "A(R) CPU @ 1 GHz, 4 CPUs"}, {"web.wl", "a"}, {"web.wl", "b"}};
     const json_t *series = json_object_get(history, "series");

@@ -1,7 +1,7 @@
-/* beside.h - results beside results: `check` (a result or a fleet against budgets, or a result against an earlier one), `compare` (then and
- * now). One document of findings, which text, Markdown, HTML, JSON and JUnit show.
+/* beside.h - results beside results: `check` (a result against budgets, or against an earlier one), `compare` (then and now), and results of
+ * many days. One document of findings, which text, Markdown, HTML, JSON and JUnit show.
  *
- *   finding    one figure of a candidate on a workload; of many workloads together the workload is RES_FLEET_NAME
+ *   finding    one figure of a candidate on a workload
  *   check      a finding for each candidate that a rule fits, and its outcome: the whole 95 % interval at or below the limit is within, above it
  *              is over; else, with too few rounds, or where the test at the limit or noise do not exclude chance, inconclusive.
  *              What is over has to be so for all findings together (Holm), or one of many would be over by chance. Within is asked without any
@@ -71,37 +71,28 @@ struct res_interval res_control_noise(const struct res_result_workload *workload
 
 /* ---- budget.c: what figures may be at most: budgets, from a command line or a file.
  *   budget      rules; a result is held against those that fit it (beside.h)
- *   rule        METRIC<=LIMIT, for a candidate or all, for a workload or all
+ *   rule        METRIC<=LIMIT, for a candidate or all
  *   relative    LIMIT is a percentage: against the baseline, "+3%" or "-10%"
  *   absolute    LIMIT is a figure: "512MiB", "25ns", "10000"
- *   of a fleet  what many workloads say together (fleet_findings.c): time and peak as percentages, losers as a number or a share of the workloads
  *
  * Text: rules with commas between them, on a command line or in the lines of a file, where '#' begins a comment:
- *   time<=+3%,rss-peak<=+5%          all candidates and workloads
+ *   time<=+3%,rss-peak<=+5%          all candidates
  *   jemalloc:rss-peak<=512MiB        a candidate
- *   @web.wl:time<=+4%                a workload
- *   jemalloc@web.wl:time<=+60%       both
- *   fleet:time<=-2%,fleet:jemalloc:losers<=0
- * Of the rules for the same metric, relative or absolute, the one for a workload and a candidate counts before the one for
- * a candidate, that before the one for a workload, that before the one for all.
+ * Of the rules for the same metric, relative or absolute, the one for a candidate counts before the one for all.
  *
  * Units: B, kB, MB, GB (powers of 1000), KiB, MiB, GiB, and K, M, G as everywhere in mallab (powers of 1024); ns, us, ms, s.
  * Text may be anything: at most RES_BUDGET_BYTES_MAX bytes and RES_RULES_MAX rules are taken. */
 
 #define RES_BUDGET_BYTES_MAX (64u * 1024u) /* of a file */
 #define RES_RULES_MAX        1024u
-#define RES_RULE_NAME_MAX    128u /* bytes of a workload's or a candidate's name */
+#define RES_RULE_NAME_MAX    128u /* bytes of a candidate's name */
 #define RES_RULE_LIMIT_MAX   1e18 /* of a figure in base units */
 #define RES_RULE_PERCENT_MAX 1e6
 
-enum res_fleet_metric { RES_FLEET_NONE, RES_FLEET_TIME, RES_FLEET_PEAK, RES_FLEET_LOSERS };
-
 struct res_rule {
-    enum res_fleet_metric of_fleet; /* none: it is of each workload by itself */
-    enum res_metric metric;         /* of a fleet: the one whose unit it has */
+    enum res_metric metric;
     bool relative;
-    double limit;    /* base units; relative: as a ratio, 1.03; of losers: as a share, 0.02 */
-    char *workload;  /* NULL: all */
+    double limit;    /* base units; relative: as a ratio, 1.03 */
     char *candidate; /* NULL: all */
     char *text;      /* "time<=+3%" */
     char *place;     /* "line 4", "column 10": where it stands */
@@ -120,23 +111,15 @@ struct res_budget {
 bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret_problem);
 bool res_budget_add_file(struct res_budget *budget, const char *text, size_t length, char **ret_problem);
 
-/* res_rule_names - whether a rule is for a workload: for all, for one of this name, or of this name behind a host's label. */
-bool res_rule_names(const struct res_rule *rule, const char *workload);
-
-/* res_budget_find - the rule of the same kind as `like` (of a fleet or not, its metric, relative or absolute) that counts for a candidate of a
- * workload, of a fleet RES_FLEET_NAME; NULL when there is none. */
-const struct res_rule *res_budget_find(const struct res_budget *budget, const struct res_rule *like,
-                                       const char *workload, const char *candidate);
-
-/* res_rule_metric - its metric's name: "rss-peak"; of a fleet "time", "peak" or "losers". */
-const char *res_rule_metric(const struct res_rule *rule);
+/* res_budget_find - the rule for a metric, relative or absolute, that counts for a candidate; NULL when there is none. */
+const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
+                                       const char *candidate);
 
 void res_budget_release(struct res_budget *budget);
 
 #define RES_CHECK_SCHEMA   "mallab-check/1"
 #define RES_COMPARE_SCHEMA "mallab-compare/1"
 #define RES_FINDINGS_MAX   100000u
-#define RES_FLEET_NAME     "fleet"
 
 enum res_outcome { RES_WITHIN, RES_OVER, RES_INCONCLUSIVE };
 #define RES_OUTCOME_COUNT 3
@@ -150,18 +133,18 @@ struct res_finding {
     const char *workload, *candidate; /* the result's */
     enum res_outcome outcome;         /* of a check */
     const char *word;                 /* the outcome, or the verdict of a comparison */
-    double value, then; /* what is shown, base units; of a fleet its ratio to the baseline. NAN: none */
-    struct res_estimate estimate; /* ratio of a relative rule, else the figure */
-    struct res_interval noise;    /* around 1; within a result the interval of a time has it in itself */
-    struct res_tails tails;       /* of tests at the limit; 1 where there was none */
-    double above_corrected;       /* tails.above for all findings together */
-    double resolves;              /* the least change that would have been shown; NAN: none, and of a check */
-    uint64_t rounds;              /* of the side that has fewer; 0: not measured */
-    uint64_t rounds_needed;       /* for a verdict */
-    enum res_bridge bridge;       /* against an earlier result: what the machine's shift was taken out by */
-    double bridge_ratio;          /* that shift, the bridge now over then; NAN: none was taken out */
-    const char *bridged_by;       /* the allocator that it was read off; NULL: none. The result's */
-    bool machine_moved;           /* noise is mostly what the machine moved by unevenly */
+    double value, then;               /* what is shown, base units. NAN: none */
+    struct res_estimate estimate;     /* ratio of a relative rule, else the figure */
+    struct res_interval noise;        /* around 1; within a result the interval of a time has it in itself */
+    struct res_tails tails;           /* of tests at the limit; 1 where there was none */
+    double above_corrected;           /* tails.above for all findings together */
+    double resolves;        /* the least change that would have been shown; NAN: none, and of a check */
+    uint64_t rounds;        /* of the side that has fewer; 0: not measured */
+    uint64_t rounds_needed; /* for a verdict */
+    enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
+    double bridge_ratio;    /* that shift, the bridge now over then; NAN: none was taken out */
+    const char *bridged_by; /* the allocator that it was read off; NULL: none. The result's */
+    bool machine_moved;     /* noise is mostly what the machine moved by unevenly */
     bool is_yardstick;
     bool is_unchanged; /* the same bytes in both, which called the same: what it moved by is not its own */
     char *reason;      /* in words, plain text; NULL: the figures are to give the outcome */
@@ -197,11 +180,11 @@ extern const struct res_described RES_BESIDE;
  * earlier  that relative rules are held against; NULL: against the baseline of the same run. Both must be comparable (partners.c).
  * Returns  true; false with ret_problem (the caller's to free) when a rule fits nothing, or its metric was not measured:
  *          a budget that was not held against anything must not pass.
- * res_compare_run - hold a result against an earlier one. A fleet has no samples to hold: false, with ret_problem. */
+ * res_compare_run - hold a result against an earlier one, likewise. */
 bool res_check_run(const struct res_result *result, const struct res_result *earlier,
                    const struct res_budget *budget, struct res_beside *ret_check, char **ret_problem);
-bool res_compare_run(const struct res_result *earlier, const struct res_result *result,
-                     struct res_beside *ret_comparison, char **ret_problem);
+void res_compare_run(const struct res_result *earlier, const struct res_result *result,
+                     struct res_beside *ret_comparison);
 
 /* res_compare_figure - one figure of a candidate of both, judged as res_compare_run does. `then` has a candidate of the entry's name. */
 struct res_finding res_compare_figure(const struct res_partners *partners,
@@ -216,23 +199,12 @@ const char *res_outcome_name(enum res_outcome outcome);
 enum res_outcome res_judge_limit(const struct res_estimate *estimate, double limit, struct res_interval noise,
                                  struct res_tails tails, const char **ret_why);
 
-/* res_finding_begin - without figures.
- * res_finding_add - behind the others; takes over its reason. */
-struct res_finding res_finding_begin(const struct res_rule *rule, const char *workload,
-                                     const char *candidate);
-void res_finding_add(struct res_beside *beside, const struct res_finding *finding);
-
 /* res_beside_document - the document for people, in the form of the style: what changed since then, a table for each workload, what a check comes to.
  * res_check_junit - XML that GitLab, Jenkins and others show as tests: one suite a workload, one case a finding. Over is a failure; inconclusive
  *     is skipped, or a failure or passes, as `doubt` says; the reason is always there.
  * Names may hold anything: every form escapes them. The same input, the same bytes; the caller's to free. */
 char *res_beside_document(const struct res_beside *beside, const struct res_style *style);
 char *res_check_junit(const struct res_beside *check, enum res_doubt doubt);
-
-/* res_finding_seen - what a finding shows, in words: "+4.1% [+3.6 +4.9]", "61.2 MB [60.9 to 61.4]".
- * res_finding_limit - "+3%", "512MiB", as the budget has it. */
-char *res_finding_seen(const struct res_finding *finding);
-const char *res_finding_limit(const struct res_finding *finding);
 
 /* ---- partners.c: two results of the same workloads: which belong together, and what else differs.
  *   partner     the workload of the earlier result with the same digest (of the ops executed), recorded on the same host
@@ -261,30 +233,16 @@ void res_differences_add(struct res_beside *beside, const struct res_result *ear
 void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
                   const struct res_result *result);
 
-/* ---- fleet_findings.c: a fleet's common figures (fleet_result.c) held against budgets of a fleet (budget.c).
- *   time    the common change of time; peak: that of the peak. Within and over as of one workload: by their intervals, from the spread
- *           between workloads
- *   losers  over: more are proven than the limit allows; within: neither are so many proven, nor does the estimate of all losers, proven or
- *           not, come to more
- *   failed  a candidate that failed on a workload is over, as in one result
- *   absent  while results are missing or left out nothing is within: they may be what fails */
-
-/* res_fleet_check - add a finding for each candidate and rule of a fleet; reason is NULL where the interval is to give the outcome. */
-void res_fleet_check(struct res_beside *check, const struct res_fleet *fleet,
-                     const struct res_budget *budget);
-
-/* ---- result_history.c: results of many days beside each other: how each candidate moved over time.
+/* ---- history.c: results of many days beside each other: how each candidate moved over time.
  *   series     results of one workload (by its host's label and its digest, never by name: lives.c), one machine (by
- *              name) and one baseline, in the order of their dates
- *   point      one candidate in one result
+ *              name) and one baseline
+ *   point      one candidate in one result: by series, candidate (the baseline first) and date
  *   level      consecutive points of a candidate of which none is distinguishable from the first
  *   moved      a point that is: it begins the next level
  *
  * A point is held against the first of its level as `mallab compare` holds two results against each other (res_compare_figure), and not
  * against the one before, so that what creeps is seen. What moves by less than RES_HISTORY_LEAST is not marked. Another memory limit or
- * number of threads begins a level unmarked. What is other than in the result before is named beside the figures.
- *
- * The document has the schema "mallab-history/1"; text, Markdown and HTML are made of the same struct. */
+ * number of threads begins a level unmarked. What is other than in the result before is named beside the figures. */
 #define RES_HISTORY_SCHEMA "mallab-history/1"
 #define RES_HISTORY_LEAST  0.01 /* part by which a figure must differ to be marked */
 
@@ -295,30 +253,19 @@ struct res_history_move {
     double resolves;  /* the least change that would have been marked; NAN: none */
 };
 
-/* A candidate in a result; its words are the result's. */
+/* Words without a note on whose they are are the result's. */
 struct res_history_point {
-    char *file;
-    uint64_t created_unix_ns;
+    const struct res_result *result; /* all borrowed */
+    const struct res_result_workload *of;
+    const struct res_result_entry *entry;
+    char *workload, *machine, *file; /* its own */
+    const char *host, *workload_digest, *baseline, *candidate;
+    bool is_baseline, failed;
+    uint64_t created_unix_ns, rounds;
     const char *mallab_version, *baseline_version, *label, *commit, *version; /* label, commit: NULL: none */
-    bool failed;
-    uint64_t rounds;
     struct res_figures figures;
     struct res_history_move time, peak;
     struct res_texts changed; /* what is other than at the point before, which may explain a move */
-};
-
-struct res_history_candidate {
-    const char *name;
-    bool is_baseline;
-    struct res_history_point *points;
-    size_t point_count;
-};
-
-struct res_history_series {
-    char *workload, *machine;
-    const char *host, *workload_digest, *baseline;
-    struct res_history_candidate *candidates;
-    size_t candidate_count;
 };
 
 /* Zero-initialise; release with res_described_release. */
@@ -327,10 +274,8 @@ struct res_history {
     uint64_t results;
     struct res_fleet_left *left_out; /* what could not be read */
     size_t left_out_count;
-    struct res_history_series *series; /* by workload, machine and baseline */
-    size_t series_count;
-    struct res_history_source *sources; /* gathered, until the series are made of them */
-    size_t source_count;
+    struct res_history_point *points;
+    size_t point_count;
 };
 
 extern const struct res_described RES_HISTORY;
@@ -340,8 +285,10 @@ extern const struct res_described RES_HISTORY;
 void res_history_add(struct res_history *history, const char *file, const struct res_result *result);
 void res_history_leave_out(struct res_history *history, const char *file, const char *why);
 
-/* res_history_finish - make the series. */
+/* res_history_finish - put the points into their order, and hold each against its level; once, when all are there.
+ * res_history_end - the place behind the last point of the same candidate, or series, as this one. */
 void res_history_finish(struct res_history *history);
+size_t res_history_end(const struct res_history *history, size_t first, bool of_series);
 
 /* res_history_name - the name under which a result is kept in a directory: WORKLOAD.MACHINE.DATE.json, where DATE is of UTC
  * (20261121T151558Z), so that names sort by workload, machine and date. What is no letter, digit, '_' or '+' becomes
@@ -349,9 +296,7 @@ void res_history_finish(struct res_history *history);
  * caller's to free. */
 char *res_history_name(const struct res_result *result, unsigned number);
 
-/* res_history_date - the date of a point, to the minute; "?": it has none.
- * res_history_document - the whole for people, in the form of the style. The caller's to free. */
-const char *res_history_date(const struct res_history_point *point, char *room);
+/* res_history_document - the whole for people, in the form of the style. The caller's to free. */
 char *res_history_document(const struct res_history *history, const struct res_style *style);
 
 #endif

@@ -11,14 +11,12 @@
 /* ---- words of a finding ----------------------------------------------------------------------- */
 
 /* "+4.1% [+3.6 +4.9]" or "61.2 MB [60.9 61.4]". */
-char *res_finding_seen(const struct res_finding *finding)
+static char *seen_words(const struct res_finding *finding)
 {
     const struct res_estimate estimate = finding->estimate;
     /* Rounds are meant, not passes, which need fewer. */
-    const bool few = finding->rule.of_fleet == RES_FLEET_NONE && finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
+    const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
                      (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
-    if (finding->rule.of_fleet == RES_FLEET_LOSERS)
-        return res_printf("%.0f proven, %.0f not excluded", finding->value, estimate.value);
     if (!isfinite(estimate.value))
         return res_strdup("-");
     if (finding->rule.relative && !isfinite(estimate.interval.high))
@@ -32,7 +30,7 @@ char *res_finding_seen(const struct res_finding *finding)
 }
 
 /* "+3%", "512MiB" as the budget has it. */
-const char *res_finding_limit(const struct res_finding *finding)
+static const char *limit_words(const struct res_finding *finding)
 {
     return finding->rule.text != NULL ? strstr(finding->rule.text, "<=") + 2 : "";
 }
@@ -116,8 +114,8 @@ static void add_row(struct res_grid *grid, const struct res_beside *beside, cons
     res_grid_add(grid, RES_METRIC(finding->rule.metric, finding->then));
     res_grid_add(grid, RES_METRIC(finding->rule.metric, finding->value));
     res_grid_add(grid, RES_PERCENT(yardstick ? finding->value / finding->then : finding->bridge_ratio));
-    res_grid_own(grid, yardstick ? res_strdup("-") : res_finding_seen(finding));
-    res_grid_add(grid, res_finding_limit(finding));
+    res_grid_own(grid, yardstick ? res_strdup("-") : seen_words(finding));
+    res_grid_add(grid, limit_words(finding));
     res_grid_own(grid,
                  isnan(finding->resolves) ? res_strdup("-") : res_printf("%.1f%%", 100 * finding->resolves));
     if (is_check(beside))
@@ -156,12 +154,8 @@ static void add_machine(struct res_document *document, const struct res_beside *
 {
     const struct res_machine *machine = &check->now->machine;
     res_document_line(document, "commit: %s", check->now->commit != NULL ? check->now->commit : "not known");
-    if (res_result_is_fleet(check->now))
-        res_document_names(document, "machines", &check->now->fleet->machines, 0);
-    else
-        res_document_line(document, "machine: %s, Linux %s, mallab %s",
-                          machine->cpu != NULL ? machine->cpu : "?",
-                          machine->kernel != NULL ? machine->kernel : "?", check->mallab_version);
+    res_document_line(document, "machine: %s, Linux %s, mallab %s", machine->cpu != NULL ? machine->cpu : "?",
+                      machine->kernel != NULL ? machine->kernel : "?", check->mallab_version);
     for (size_t i = 0; i < check->now->disturbance_count; i++)
         if (check->now->disturbances[i].text != NULL)
             res_document_line(document, "%s", check->now->disturbances[i].text);
@@ -300,9 +294,9 @@ static void add_counts(struct res_text *text, const struct res_beside *check, si
 static void add_case(struct res_text *text, const struct res_finding *finding, enum res_doubt doubt)
 {
     const enum mark mark = mark_of(finding, doubt);
-    RES_FREED char *seen = res_finding_seen(finding);
+    RES_FREED char *seen = seen_words(finding);
     RES_FREED char *message = res_printf("%s %s, limit %s: %s%s%s", finding->metric, seen,
-                                         res_finding_limit(finding), finding->word,
+                                         limit_words(finding), finding->word,
                                          *finding->reason != '\0' ? ", " : "", finding->reason);
     add_xml(text, "    <testcase classname=\"", finding->workload, "\" name=\"");
     add_xml(text, "", finding->candidate, ": ");

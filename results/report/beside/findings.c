@@ -142,30 +142,22 @@ static bool not_predicted(const struct res_result_entry *entry)
     return entry->memory_count > 0 && !entry->predicted;
 }
 
-struct res_finding res_finding_begin(const struct res_rule *rule, const char *workload, const char *candidate)
-{
-    return (struct res_finding){
-        .rule = *rule,
-        .metric = res_rule_metric(rule),
-        .unit = rule->of_fleet == RES_FLEET_LOSERS ? "workloads" : res_metric_unit_name(rule->metric),
-        .workload = workload,
-        .candidate = candidate,
-        .outcome = RES_INCONCLUSIVE,
-        .estimate = {NAN, {NAN, NAN}, 0},
-        .noise = {1, 1},
-        .tails = {1, 1},
-        .bridge_ratio = NAN,
-        .resolves = NAN,
-        .then = NAN,
-        .value = NAN};
-}
-
 static struct res_finding finding_of(const struct res_result_workload *workload,
                                      const struct res_result_entry *entry, const struct res_rule *rule)
 {
-    struct res_finding finding = res_finding_begin(rule, workload->name, entry->name);
-    finding.value = res_metric_value(workload, entry, rule->metric);
-    return finding;
+    return (struct res_finding){.rule = *rule,
+                                .metric = res_metric_name(rule->metric),
+                                .unit = res_metric_unit_name(rule->metric),
+                                .workload = workload->name,
+                                .candidate = entry->name,
+                                .outcome = RES_INCONCLUSIVE,
+                                .estimate = {NAN, {NAN, NAN}, 0},
+                                .noise = {1, 1},
+                                .tails = {1, 1},
+                                .bridge_ratio = NAN,
+                                .resolves = NAN,
+                                .then = NAN,
+                                .value = res_metric_value(workload, entry, rule->metric)};
 }
 
 /* A time beside an earlier one, and no allocator is the same in both. */
@@ -310,8 +302,6 @@ static char *unmeasured_problem(const struct res_result *result, const struct re
     for (size_t i = 0; i < budget->rule_count && any_ran(result); i++) {
         const struct res_rule *rule = &budget->rules[i];
         const bool now = measured(result, rule->metric);
-        if (rule->of_fleet != RES_FLEET_NONE)
-            continue;
         if (!now ||
             (earlier != NULL && rule->relative && any_ran(earlier) && !measured(earlier, rule->metric)))
             return res_printf("'%s' (%s): the %sresult has no '%s'; for that run %s", rule->text, rule->place,
@@ -332,7 +322,7 @@ static bool fits(const struct res_partners *partners, const char *name, const st
     return strcmp(name, partners->result->baseline) != 0 || (is_alone && !rule->relative);
 }
 
-void res_finding_add(struct res_beside *beside, const struct res_finding *finding)
+static void add_finding(struct res_beside *beside, const struct res_finding *finding)
 {
     const size_t count = beside->finding_count;
     if ((count & (count - 1)) == 0) /* full at powers of two */
@@ -347,54 +337,21 @@ static void check_workload(struct res_beside *check, const struct res_partners *
         const struct res_result_entry *entry = &partners->now->candidates[i];
         for (int which = 0; which < 2 * RES_METRIC_COUNT && check->finding_count < RES_FINDINGS_MAX;
              which++) {
-            const struct res_rule like = {.metric = (enum res_metric)(which / 2), .relative = which % 2 == 0};
-            const struct res_rule *rule = res_budget_find(budget, &like, partners->now->name, entry->name);
+            const struct res_rule *rule = res_budget_find(budget, (enum res_metric)(which / 2),
+                                                          which % 2 == 0, entry->name);
             if (rule == NULL || !fits(partners, entry->name, rule))
                 continue;
             const struct res_finding finding = find(partners, entry, rule);
-            res_finding_add(check, &finding);
+            add_finding(check, &finding);
         }
     }
 }
 
-static bool names_in_fleet(const struct res_rule *rule, const struct res_fleet *fleet)
-{
-    for (size_t i = 0; i < fleet->candidate_count; i++)
-        if (rule->candidate == NULL || strcmp(rule->candidate, fleet->candidates[i].name) == 0)
-            return true;
-    return false;
-}
-
-/* A rule of a fleet where there is none, or of workloads where there are none. NULL: each has its own. */
-static char *kind_problem(const struct res_result *result, bool has_earlier, const struct res_budget *budget)
-{
-    for (size_t i = 0; i < budget->rule_count; i++) {
-        const struct res_rule *rule = &budget->rules[i];
-        const bool of_fleet = rule->of_fleet != RES_FLEET_NONE;
-        if (of_fleet && result->fleet == NULL)
-            return res_printf("'%s' (%s): the result is of one workload, which is no fleet", rule->text,
-                              rule->place);
-        if (of_fleet && has_earlier)
-            return res_printf("'%s' (%s): a fleet's budget is against the baseline of the same results",
-                              rule->text, rule->place);
-        if (!of_fleet && result->workload_count == 0 && result->fleet != NULL)
-            return res_printf("'%s' (%s) is of each workload, of which a fleet has no samples: "
-                              "write 'fleet:time<=-2%%', or name a result",
-                              rule->text, rule->place);
-    }
-    return NULL;
-}
-
 static bool names_something(const struct res_rule *rule, const struct res_result *result)
 {
-    if (rule->of_fleet != RES_FLEET_NONE)
-        return names_in_fleet(rule, result->fleet);
-    for (size_t i = 0; i < result->workload_count; i++) {
-        const struct res_result_workload *workload = &result->workloads[i];
-        if (res_rule_names(rule, workload->name) &&
-            (rule->candidate == NULL || res_result_entry_named(workload, rule->candidate) != NULL))
+    for (size_t i = 0; i < result->workload_count; i++)
+        if (rule->candidate == NULL || res_result_entry_named(&result->workloads[i], rule->candidate) != NULL)
             return true;
-    }
     return false;
 }
 
@@ -402,18 +359,15 @@ static bool names_something(const struct res_rule *rule, const struct res_result
 static char *unused_problem(const struct res_result *result, const struct res_beside *check,
                             const struct res_budget *budget)
 {
-    if (result->workload_count == 0 && result->fleet == NULL)
+    if (result->workload_count == 0)
         return res_strdup("the result has no workload to check: 'mallab ab' makes results with one");
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
         if (!names_something(rule, result))
             return res_printf(
-                "'%s' (%s) fits nothing: the result has no %s '%s'%s%s%s; 'mallab report' shows what it has",
-                rule->text, rule->place, rule->candidate != NULL ? "candidate" : "workload",
-                rule->candidate != NULL ? rule->candidate : rule->workload,
-                rule->candidate != NULL && rule->workload != NULL ? " on workload '" : "",
-                rule->candidate != NULL && rule->workload != NULL ? rule->workload : "",
-                rule->candidate != NULL && rule->workload != NULL ? "'" : "");
+                "'%s' (%s) fits nothing: the result has no candidate '%s'; 'mallab report' shows "
+                "what it has",
+                rule->text, rule->place, rule->candidate);
     }
     if (check->finding_count == 0)
         return res_strdup(check->then != NULL
@@ -435,17 +389,6 @@ static struct res_partners partners_of(const struct res_result *result, const st
                                  earlier != NULL ? res_partner(earlier, result, now) : NULL};
 }
 
-/* Gives the document, or drops it. */
-static bool give(struct res_beside *beside, char *problem, struct res_beside *ret_beside, char **ret_problem)
-{
-    if (problem != NULL)
-        res_described_release(&RES_BESIDE, beside);
-    else
-        *ret_beside = *beside;
-    *ret_problem = problem;
-    return problem == NULL;
-}
-
 bool res_check_run(const struct res_result *result, const struct res_result *earlier,
                    const struct res_budget *budget, struct res_beside *ret_check, char **ret_problem)
 {
@@ -457,16 +400,12 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
         .then = earlier,
         .against = earlier != NULL ? "earlier result" : "baseline",
     };
-    char *problem = kind_problem(result, earlier != NULL, budget);
-    if (problem == NULL)
-        problem = unmeasured_problem(result, earlier, budget);
+    char *problem = unmeasured_problem(result, earlier, budget);
     for (size_t i = 0; i < result->workload_count && problem == NULL; i++) {
         const struct res_partners partners = partners_of(result, earlier, i);
         if (earlier == NULL || partners.then != NULL)
             check_workload(&check, &partners, budget);
     }
-    if (problem == NULL && result->fleet != NULL)
-        res_fleet_check(&check, result->fleet, budget);
     if (problem == NULL)
         problem = unused_problem(result, &check, budget);
     if (problem == NULL && earlier != NULL)
@@ -476,7 +415,12 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
                     : check.counts[RES_INCONCLUSIVE] > 0 ? RES_INCONCLUSIVE
                                                          : RES_WITHIN;
     check.word = res_outcome_name(check.outcome);
-    return give(&check, problem, ret_check, ret_problem);
+    *ret_problem = problem;
+    if (problem != NULL)
+        res_described_release(&RES_BESIDE, &check);
+    else
+        *ret_check = check;
+    return problem == NULL;
 }
 
 /* ---- then and now ---------------------------------------------------------------------------- */
@@ -523,7 +467,7 @@ static void compare_candidate(struct res_beside *beside, const struct res_partne
         if (finding.is_unchanged && isfinite(finding.resolves) && is_same_place(partners))
             finding.word = RES_TIME_VERDICTS[RES_SAME]; /* it moved by noise alone, as a check has it */
         if (isfinite(finding.value) || isfinite(finding.then))
-            res_finding_add(beside, &finding);
+            add_finding(beside, &finding);
     }
     if (!res_described_same(&RES_RESULT_ENTRY, then, now, "environment"))
         res_texts_take(&beside->told,
@@ -559,8 +503,8 @@ static void compare_workload(struct res_beside *beside, const struct res_partner
     tell_alone(beside, now, then, "now");
 }
 
-bool res_compare_run(const struct res_result *earlier, const struct res_result *result,
-                     struct res_beside *ret_comparison, char **ret_problem)
+void res_compare_run(const struct res_result *earlier, const struct res_result *result,
+                     struct res_beside *ret_comparison)
 {
     struct res_beside comparison = {
         .schema = RES_COMPARE_SCHEMA,
@@ -571,11 +515,6 @@ bool res_compare_run(const struct res_result *earlier, const struct res_result *
         .exit_code = RES_COUNT_ABSENT,
         .counts = {RES_COUNT_ABSENT, RES_COUNT_ABSENT, RES_COUNT_ABSENT},
     };
-    if (res_result_is_fleet(earlier) || res_result_is_fleet(result))
-        return give(&comparison,
-                    res_strdup("a fleet has no samples to compare: name both allocators in one 'mallab ab', "
-                               "or set 'mallab report --together' of both beside each other"),
-                    ret_comparison, ret_problem);
     comparison.changed_libraries = res_changed_libraries(earlier, result);
     res_differences_add(&comparison, earlier, result);
     for (size_t i = 0; i < result->workload_count; i++) {
@@ -584,5 +523,5 @@ bool res_compare_run(const struct res_result *earlier, const struct res_result *
             compare_workload(&comparison, &partners);
     }
     res_lone_add(&comparison, earlier, result);
-    return give(&comparison, NULL, ret_comparison, ret_problem);
+    *ret_comparison = comparison;
 }

@@ -99,18 +99,17 @@ function pathOf(xs, ys, place) {
   return ys.map((value, at) => (isNumber(value) ? `${isNumber(ys[at - 1]) ? "L" : "M"}${tenth(place.x.at(xs[at]))} ${tenth(place.y.at(value))}` : "")).join("");
 }
 
-// ---- lines, and points that each stand for something.
+// ---- lines.
 //
-// settings: label, x, series [{label, values, colour, is_live}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel. x rises; values are
-// as long as x, null where there is none. Of points (isPoints): pad, told(at, series) names one, over(place) draws more; a series has also lows
-// and highs, and signs ({sign, kind}).
+// settings: label, x, series [{label, values, colour, is_live}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel, pad (beside x), isDotted. x rises;
+// values are as long as x, null where there is none.
 
 function yReach(settings, made) {
   let low = Infinity, high = -Infinity;
-  settings.series.forEach((one, at) => made.shown[at] && one.values.forEach((value, index) => {
+  settings.series.forEach((one, at) => made.shown[at] && one.values.forEach((value) => {
     if (!isNumber(value)) return;
-    low = Math.min(low, value, one.lows?.[index] ?? value);
-    high = Math.max(high, value, one.highs?.[index] ?? value);
+    low = Math.min(low, value);
+    high = Math.max(high, value);
   }));
   if (settings.yKind === "ratio") return ratioReach(low <= high ? [low, high] : [], 0.14);
   if (settings.yKind === "log") return low > 0 && low < high ? [low, high] : [1, 10];
@@ -118,32 +117,14 @@ function yReach(settings, made) {
 }
 
 function drawLine(settings, one, at, place) {
-  const path = pathOf(settings.isPoints ? settings.x.filter((_, index) => isNumber(one.values[index])) : settings.x,
-    settings.isPoints ? one.values.filter(isNumber) : one.values, place);
+  const path = pathOf(settings.x, one.values, place);
   const made = path && one.is_live ? [drawn("path", {class: "live", d: `${path}V${place.bottom}H${path.slice(1).split(" ")[0]}Z`})] : [];
   if (path) made.push(drawn("path", {class: `line ${colourClass(one, at)}`, d: path, "stroke-dasharray": dashOf(one, at)}));
+  if (settings.isDotted) made.push(...one.values.map((value, index) => (isNumber(value) ? drawn("circle", {class: `dot ${colourClass(one, at)}`, cx: place.x.at(settings.x[index]), cy: place.y.at(value), r: 3.5}) : null)).filter(Boolean));
   return made;
 }
 const colourClass = (one, at) => (one.is_live ? "text" : `c${(one.colour ?? at) % DASHES.length}`);
 const dashOf = (one, at) => (one.is_live ? "" : DASHES[(one.colour ?? at) % DASHES.length]);
-
-function drawPoints(settings, made, place) {
-  const nodes = [];
-  settings.series.forEach((one, series) => made.shown[series] && one.values.forEach((value, at) => {
-    if (!isNumber(value)) return;
-    const x = place.x.at(settings.x[at]), y = place.y.at(value), colour = colourClass(one, series);
-    if (isNumber(one.lows?.[at]) && isNumber(one.highs?.[at])) nodes.push(line(`whisker ${colour}`, x, place.y.at(one.lows[at]), x, place.y.at(one.highs[at])));
-    nodes.push(drawn("circle", {class: `dot ${colour}`, cx: x, cy: y, r: 4}));
-    if (one.signs?.[at]) nodes.push(label(`sign ${one.signs[at].kind}`, x, y - 9, one.signs[at].sign));
-  }));
-  return nodes.filter(Boolean);
-}
-
-// Every point that is shown, from left to right, and of one place in the order of the legend.
-function pointsShown(settings, made) {
-  return settings.x.flatMap((x, at) => settings.series.map((one, series) => ({x, at, series, value: one.values[at]})))
-    .filter((point) => made.shown[point.series] && isNumber(point.value));
-}
 
 function drawChart(settings, made, width) {
   const height = Math.min(340, Math.max(220, Math.round(width * 0.4)));
@@ -153,8 +134,7 @@ function drawChart(settings, made, width) {
   made.place = place;
   made.over = drawn("g", {});
   const lines = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at]);
-  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${height}`}, ...axes(place), ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)),
-    ...(settings.isPoints ? drawPoints(settings, made, place) : []), ...(settings.over ? settings.over(place) : []), made.over);
+  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${height}`}, ...axes(place), ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)), made.over);
 }
 
 function legendOf(settings, made, rebuild) {
@@ -172,14 +152,8 @@ function legendOf(settings, made, rebuild) {
   });
 }
 
-// Finds what is nearest to a place of the pointer: a point is named, of lines the values stand in the legend.
+// Values at the place of the pointer stand in the legend.
 function pointAt(settings, made, x, y) {
-  if (settings.isPoints) {
-    const far = (point) => Math.hypot(made.place.x.at(point.x) - x, made.place.y.at(point.value) - y);
-    const nearest = pointsShown(settings, made).reduce((best, point) => (!best || far(point) < far(best) ? point : best), null);
-    if (nearest && far(nearest) < 40) namePoint(settings, made, nearest);
-    return;
-  }
   const value = made.place.x.back(x);
   let low = 0, high = settings.x.length - 1;
   while (high - low > 1) {
@@ -192,12 +166,6 @@ function pointAt(settings, made, x, y) {
   settings.series.forEach((one, index) => { made.values[index].textContent = isNumber(one.values[at]) ? settings.yText(one.values[at]) : ""; });
 }
 
-function namePoint(settings, made, point) {
-  made.at = point;
-  made.told.textContent = settings.told(point.at, point.series);
-  made.over.replaceChildren(drawn("circle", {class: "ring", cx: made.place.x.at(point.x), cy: made.place.y.at(point.value), r: 8}));
-}
-
 function followPointer(settings, made, holder) {
   holder.addEventListener("pointermove", (event) => {
     const box = holder.firstChild.getBoundingClientRect(), scale = sheets.get(holder).width / box.width;
@@ -205,32 +173,15 @@ function followPointer(settings, made, holder) {
   });
 }
 
-// Arrow keys walk from one point to the next.
-function walkPoints(settings, made, key) {
-  const way = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity}[key], points = pointsShown(settings, made);
-  if (way === undefined || points.length === 0) return false;
-  const now = made.at ? points.findIndex((point) => point.at === made.at.at && point.series === made.at.series) : -1;
-  namePoint(settings, made, points[Math.max(0, Math.min(points.length - 1, (now >= 0 ? now : way > 0 ? -1 : points.length) + way))]);
-  say(made.told.textContent);
-  return true;
-}
-
 function chart(settings) {
   const last = settings.x.length - 1, pad = settings.pad ?? 0;
-  const made = {shown: settings.series.map(() => true), reach: [settings.x[0] - pad, settings.x[last] + pad], values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
-  const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": settings.label});
+  const made = {shown: settings.series.map(() => true), reach: [settings.x[0] - pad, settings.x[last] + pad], values: [], when: element("span", {class: "when"})};
+  const holder = element("div", {class: "plot", role: "img", "aria-label": settings.label});
   const rebuild = () => {
     if (sheets.get(holder).width > 0) sheets.get(holder).draw(sheets.get(holder).width);
-    if (made.at && made.shown[made.at.series]) namePoint(settings, made, made.at);
   };
-  const legend = element("div", {class: "legend"}, settings.series.length > 1 || settings.isPoints ? legendOf(settings, made, rebuild) : settings.series.map(() => {
-    made.values.push(element("span", {class: "value"}));
-    return made.values[0];
-  }), made.when);
+  const legend = element("div", {class: "legend"}, legendOf(settings, made, rebuild), made.when);
   sheet(holder, (width) => drawChart(settings, made, width));
   followPointer(settings, made, holder);
-  if (settings.isPoints) holder.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.altKey && made.place && walkPoints(settings, made, event.key)) event.preventDefault();
-  });
-  return [legend, holder, ...(settings.isPoints ? [made.told] : [])];
+  return [legend, holder];
 }

@@ -1,11 +1,11 @@
-// drawings.js - the drawing of a chart's object (html.h): lines, points, percentiles, ranges, a heat map.
+// drawings.js - the drawing of a chart's object (html.h): lines, days, percentiles, ranges, a heat map.
 
 const WRITTEN = {time: timeText, bytes: bytesText, ratio: percentText};
 
 const LINES = {
   lines: (spec) => ({x: spec.x, xText: WRITTEN[spec.x_as], series: spec.series}),
   percentiles: percentiles,
-  points: points,
+  days: days,
 };
 
 // Percentiles on an axis of nines: 90, 99, 99.9 ... at equal steps, so that the slow few have room.
@@ -28,18 +28,13 @@ function percentiles(spec) {
   return {x, xKind: "nines", yKind: "log", yText: timeText, xText: share, series};
 }
 
-// Points of several series share an axis; lines stand where something changed.
-function points(spec) {
-  const x = [...new Set(spec.series.flatMap((one) => one.points.map((point) => point.x)))].sort((one, other) => one - other), span = x[x.length - 1] - x[0];
+// Lines with dates of their own share an axis.
+function days(spec) {
+  const x = [...new Set(spec.series.flatMap((one) => one.dates))].sort((one, other) => one - other), span = x[x.length - 1] - x[0];
   if (x.length === 0) return null;
-  const changed = new Set(spec.series.flatMap((one) => one.points.filter((point) => point.changed).map((point) => point.x)));
-  const series = spec.series.map(({label, colour, points: own}) => {
-    const at = x.map((place) => own.findLast((point) => point.x === place)), read = (key) => at.map((point) => (point && isNumber(point[key]) ? point[key] : null));
-    return {label, colour, values: read("y"), lows: read("low"), highs: read("high"), told: at.map((point) => point?.told ?? ""),
-      signs: at.map((point) => (point && point.moved !== "" ? {kind: point.moved, sign: point.moved === "bad" ? "▲" : "▼"} : null))};
-  });
-  return {x, xKind: "date", yKind: spec.y_as === "ratio" ? "ratio" : "linear", isPoints: true, pad: span > 0 ? span * 0.03 : 43200, xText: String, series,
-    told: (at, index) => series[index].told[at], over: (place) => [...changed].map((at) => line("change-line", place.x.at(at), place.top + 2, place.x.at(at), place.bottom))};
+  const series = spec.series.map(({label, colour, dates, values}) => ({label, colour, values: x.map((date) => values[dates.lastIndexOf(date)] ?? null)}));
+  return {x, xKind: "date", yKind: spec.y_as === "ratio" ? "ratio" : "linear", isDotted: true, pad: span > 0 ? span * 0.03 : 43200,
+    xText: (seconds) => new Date(seconds * 1000).toUTCString().slice(5, 22), series};
 }
 
 // ---- ranges: a row for each candidate, its change in the middle of its range.
@@ -100,5 +95,5 @@ function drawnOf(spec) {
   if (spec.kind === "ranges") return sheet(element("div", {class: "plot", role: "img", "aria-label": spec.rows.map(({name, words}) => `${name} ${words}`).join(", ")}), (width) => drawRanges(spec, width));
   if (spec.kind === "map") return mapOf(spec);
   const settings = LINES[spec.kind](spec);
-  return settings && chart({label: spec.label, xLabel: spec.x_label, yText: WRITTEN[spec.y_as], ...settings});
+  return settings && chart({label: spec.title, xLabel: spec.x_label, yText: WRITTEN[spec.y_as], ...settings});
 }

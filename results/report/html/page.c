@@ -55,11 +55,7 @@ void res_page_grid(struct res_page *page, const char *caption, struct res_grid *
 
 void res_page_chart(struct res_page *page, const char *title, bool is_headed, json_t *chart)
 {
-    const char *kind = json_string_value(json_object_get(chart, "kind"));
-    const bool points = kind != NULL && strcmp(kind, "points") == 0;
-    RES_FREED char *label = res_printf("%s%s", title, points ? ". Arrow keys go from point to point." : "");
     json_object_set_new(chart, "title", json_string(title));
-    json_object_set_new(chart, "label", json_string(label));
     res_page_mark(page, "<figure class=\"chart\">");
     res_page_words(page, "figcaption", NULL, is_headed ? NULL : title);
     res_page_mark(page, "<div data-chart=\"%zu\"></div></figure>\n", json_array_size(page->charts));

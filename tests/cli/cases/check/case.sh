@@ -10,6 +10,6 @@ cat > budget <<'RULES'
 time<=+3%
 fat:time<=+50%
 close:time<=+50%
-br<o>ke|n%@web.wl:time<=+1000% # a name may be any
+br<o>ke|n%:time<=+1000% # a name may be any
 RULES
 code "$MALLAB" check --budget budget "$DATA/gate-now.json"
