@@ -1,32 +1,24 @@
 /* clock.c - the clock that lanes read: chosen, calibrated, anchored, converted. */
 #include "collect/collect.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
+#include "footprint/base/proc.h"
+
 #define CALIBRATION_NS 2000000u /* long enough for 1e-4; anchors of the recording itself refine it */
 
-/* The TSC serves only where it runs at one rate and in all sleep states. */
+/* The TSC serves where the kernel has it for a clock: at one rate, and in all sleep states. */
 static enum seg_clock choose_clock(void)
 {
 #if defined(__x86_64__)
-    static char line[16384];
-    bool constant = false, nonstop = false;
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "flags", 5) != 0)
-            continue;
-        constant = strstr(line, " constant_tsc") != NULL;
-        nonstop = strstr(line, " nonstop_tsc") != NULL;
-        break;
-    }
-    if (file != NULL)
-        (void)fclose(file); /* only read */
-    if (constant && nonstop)
+    char names[256];
+    (void)fp_file_begin("/sys/devices/system/clocksource/clocksource0/available_clocksource", names,
+                        sizeof names);
+    if (strstr(names, "tsc") != NULL)
         return SEG_CLOCK_TSC;
 #endif
     return SEG_CLOCK_MONOTONIC;

@@ -78,11 +78,6 @@ struct taken_chunk {
     bool taken;     /* it is in a queue */
 };
 
-/* Streams, the one that came first in front. */
-struct stream_list {
-    struct collect_stream *first, *last;
-};
-
 struct collect_segment {
     struct seg_view view;
     uint32_t user;               /* whose processes have it */
@@ -98,10 +93,10 @@ struct collect_segment {
     uint64_t claimed_ns[SEG_SLOT_COUNT];    /* since when an unknown process' claim stands; 0: none does */
     uint64_t claims[SEG_SLOT_COUNT];        /* its word */
     uint64_t serials_seen;
-    struct taken_chunk *chunks;                      /* by index */
-    struct stream_list waiting[COLLECT_CHUNKS_MOST]; /* they can be written; by queue length less 1 */
-    uint32_t free_chunks;   /* of those kept for nobody, at the last scan; likewise the next */
-    uint32_t coming_chunks; /* full or taken: they will be free */
+    struct taken_chunk *chunks;     /* by index */
+    struct collect_stream *waiting; /* one that has chunks in its queue; the others behind it */
+    uint32_t free_chunks;           /* of those kept for nobody, at the last scan; likewise the next */
+    uint32_t coming_chunks;         /* full or taken: they will be free */
     uint32_t taken_chunks;
     uint32_t freed;      /* chunks freed since waiters were last told */
     uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or coming; 0: one is */
@@ -194,8 +189,7 @@ struct collect_stream {
     struct collect_lane *lane;        /* whose records are being read */
     uint32_t queue_first, queue_last; /* 1 + index, ascending sequence; 0: none */
     uint32_t queue_length;
-    uint32_t rank;                          /* 1 + which of its segment's `waiting` it is in; 0: none */
-    struct collect_stream *before, *behind; /* there */
+    struct collect_stream *before, *behind; /* while its segment's `waiting` leads to it */
     bool is_left;                           /* the last chunk in the queue is of a thread that is gone */
     uint64_t waiting_ns;                    /* CLOCK_MONOTONIC at which the queue was empty or written last */
     uint64_t next_chunk;                    /* sequence of the chunk that continues what is written */

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "collect/steps.h"
-#include "shim/shared/raw.h"
 
 #define LAST_PAUSE_NS     100000000
 #define LAST_TRIES        50u
@@ -245,15 +244,6 @@ static void settle(struct collector *collector)
  * Programs may be behind the same filters as we are. So a child of ours tries what they are to do: mincore(2), and
  * process_vm_readv(2), which may be refused. */
 
-static uint32_t filters_of_ours(void)
-{
-    char text[4096];
-    uint64_t filters;
-    return raw_own_status(text, sizeof text) && fp_proc_number(text, "\nSeccomp_filters:", 10, &filters)
-               ? (uint32_t)filters
-               : 0;
-}
-
 /* A filter may refuse or kill. */
 static bool child_survives(void)
 {
@@ -271,8 +261,11 @@ static bool child_survives(void)
 
 static uint32_t filters_passed(void)
 {
-    const uint32_t filters = filters_of_ours();
-    return filters > 0 && child_survives() ? filters : 0;
+    char text[4096];
+    uint64_t filters;
+    const bool told = fp_proc_read(getpid(), "status", text, sizeof text) &&
+                      fp_proc_number(text, "\nSeccomp_filters:", 10, &filters);
+    return told && filters > 0 && child_survives() ? (uint32_t)filters : 0;
 }
 
 /* ---- start and end ---------------------------------------------------------------------------------------------------- */

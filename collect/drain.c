@@ -130,7 +130,7 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
     if (block != NULL)
         store_block(collector, stream, block);
     /* The chunks are freed only now: one that is freed and not written would be lost with us. */
-    queue_drop(collector, stream, done);
+    queue_drop(stream, done);
     for (uint32_t i = 0; i < done; i++)
         take_free(segment, indexes[i]);
     stream->waiting_ns = fp_now_ns();
@@ -203,7 +203,8 @@ static bool is_missing_for_long(struct collect_stream *stream)
 static void skip_missing(struct collector *collector, struct collect_segment *segment)
 {
     const uint64_t now = fp_now_ns();
-    if (segment->free_chunks > 0 || segment->taken_chunks == 0 || queue_longest(segment, 1) != NULL) {
+    if (segment->free_chunks > 0 || segment->taken_chunks == 0 ||
+        queue_longest(collector, segment, 1) != NULL) {
         segment->stuck_ns = 0;
         return;
     }
@@ -216,7 +217,7 @@ static void skip_missing(struct collector *collector, struct collect_segment *se
             struct collect_stream *stream = image->streams.items[i];
             if (stream->queue_length > 0 && is_missing_for_long(stream)) {
                 image->lost[FP_LOSS_SPOILED]++;
-                queue_skip(collector, stream);
+                queue_skip(stream);
             }
         }
 }
@@ -230,8 +231,8 @@ static uint32_t drain_segment(struct collector *collector, struct collect_segmen
     wake_waiters(segment);
     look_for_starvation(collector, segment);
     skip_missing(collector, segment);
-    while ((stream = queue_longest(segment, is_below(segment, 4) ? 1 : collect_block_chunks(collector))) !=
-           NULL) {
+    while ((stream = queue_longest(collector, segment,
+                                   is_below(segment, 4) ? 1 : collect_block_chunks(collector))) != NULL) {
         const uint32_t written = write_block(collector, stream, COLLECT_CHUNKS_MOST, false);
         freed += written;
         wake_waiters(segment);
@@ -252,16 +253,13 @@ uint32_t drain_blocks(struct collector *collector)
 void drain_waiting(struct collector *collector)
 {
     const uint64_t now = fp_now_ns();
-    for (uint32_t i = 0; i < COLLECT_CHUNKS_MOST * collector->segment_count; i++) {
-        struct collect_stream *next;
-        struct collect_segment *segment = &collector->segments[i / COLLECT_CHUNKS_MOST];
-        for (struct collect_stream *stream = segment->waiting[i % COLLECT_CHUNKS_MOST].first; stream != NULL;
-             stream = next) {
+    struct collect_stream *next;
+    FOR_EACH_SEGMENT (segment, collector)
+        for (struct collect_stream *stream = segment->waiting; stream != NULL; stream = next) {
             next = stream->behind;
             if (now - stream->waiting_ns >= WAITING_NS) /* the waiters are told in drain_blocks */
                 (void)write_block(collector, stream, COLLECT_CHUNKS_MOST, false);
         }
-    }
 }
 
 /* ---- what stands so far ---------------------------------------------------------------------------------- */

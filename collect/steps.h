@@ -148,9 +148,10 @@ void take_free(struct collect_segment *segment, uint32_t index);
  * queue_skip - go on with the first chunk of a queue, although one before it is missing.
  * queue_longest - a stream with the most chunks that can be written now, of those that have at least `least`; of several the one
  *                 that waits longest. One that was left counts as one with a block's worth: more may never come. NULL: none. */
-void queue_drop(struct collector *collector, struct collect_stream *stream, uint32_t count);
-void queue_skip(struct collector *collector, struct collect_stream *stream);
-struct collect_stream *queue_longest(const struct collect_segment *segment, uint32_t least);
+void queue_drop(struct collect_stream *stream, uint32_t count);
+void queue_skip(struct collect_stream *stream);
+struct collect_stream *queue_longest(const struct collector *collector, const struct collect_segment *segment,
+                                     uint32_t least);
 
 /* ---- taken chunks, in each lane's order, into blocks.
  * A lane's chunks wait in the segment itself until there are enough for a block of good compression, or some

@@ -6,59 +6,39 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ---- queues of chunks, and their ranks ---------------------------------------------------------- */
+/* ---- queues of chunks ------------------------------------------------------------------------------ */
 
-static void leave_list(struct collect_stream *stream)
+/* The chunks of a queue that can be written: one that begins with a later chunk waits for what is missing. */
+static uint32_t ready_chunks(const struct collector *collector, const struct collect_stream *stream)
 {
-    struct stream_list *list = &stream->image->segment->waiting[stream->rank - 1];
-    if (stream->before != NULL)
-        stream->before->behind = stream->behind;
-    else
-        list->first = stream->behind;
-    if (stream->behind != NULL)
-        stream->behind->before = stream->before;
-    else
-        list->last = stream->before;
-    stream->before = stream->behind = NULL;
-    stream->rank = 0;
-}
-
-static void join_list(struct collect_stream *stream, uint32_t rank)
-{
-    struct stream_list *list = &stream->image->segment->waiting[rank - 1];
-    stream->rank = rank;
-    stream->before = list->last;
-    if (list->last != NULL)
-        list->last->behind = stream;
-    else
-        list->first = stream;
-    list->last = stream;
-}
-
-/* A queue that begins with a later chunk waits for what is missing. */
-static uint32_t rank_of(const struct collector *collector, const struct collect_stream *stream)
-{
-    if (stream->queue_length == 0 ||
-        stream->image->segment->chunks[stream->queue_first - 1].sequence != stream->next_chunk)
-        return 0;
     const uint32_t most = collect_block_chunks(collector);
+    if (stream->image->segment->chunks[stream->queue_first - 1].sequence != stream->next_chunk)
+        return 0;
     return stream->is_left || stream->queue_length > most ? most : stream->queue_length;
 }
 
-static void rank_anew(struct collector *collector, struct collect_stream *stream)
+static void begin_waiting(struct collect_stream *stream)
 {
-    const uint32_t rank = rank_of(collector, stream);
-    if (rank == stream->rank)
-        return;
-    if (stream->rank != 0)
-        leave_list(stream);
-    if (rank != 0)
-        join_list(stream, rank);
+    struct collect_stream **first = &stream->image->segment->waiting;
+    stream->behind = *first;
+    stream->before = NULL;
+    if (*first != NULL)
+        (*first)->before = stream;
+    *first = stream;
+}
+
+static void end_waiting(struct collect_stream *stream)
+{
+    if (stream->before != NULL)
+        stream->before->behind = stream->behind;
+    else
+        stream->image->segment->waiting = stream->behind;
+    if (stream->behind != NULL)
+        stream->behind->before = stream->before;
 }
 
 /* Put a chunk where its sequence says. left: it is of a thread that is gone. */
-static void queue_insert(struct collector *collector, struct collect_stream *stream, uint32_t index,
-                         uint64_t sequence, bool left)
+static void queue_insert(struct collect_stream *stream, uint32_t index, uint64_t sequence, bool left)
 {
     struct taken_chunk *chunks = stream->image->segment->chunks;
     uint32_t before = stream->queue_last; /* nearly always: chunks come in their order */
@@ -78,12 +58,12 @@ static void queue_insert(struct collector *collector, struct collect_stream *str
         stream->queue_last = index + 1;
         stream->is_left = left;
     }
-    stream->queue_length++;
+    if (stream->queue_length++ == 0)
+        begin_waiting(stream);
     stream->image->segment->taken_chunks++;
-    rank_anew(collector, stream);
 }
 
-void queue_drop(struct collector *collector, struct collect_stream *stream, uint32_t count)
+void queue_drop(struct collect_stream *stream, uint32_t count)
 {
     struct collect_segment *segment = stream->image->segment;
     for (uint32_t i = 0; i < count; i++) {
@@ -91,25 +71,32 @@ void queue_drop(struct collector *collector, struct collect_stream *stream, uint
         stream->queue_first = chunk->next;
         *chunk = (struct taken_chunk){0};
     }
-    if (stream->queue_first == 0)
-        stream->queue_last = 0;
     stream->queue_length -= count;
     segment->taken_chunks -= count;
-    rank_anew(collector, stream);
+    if (stream->queue_first != 0 || count == 0)
+        return;
+    stream->queue_last = 0;
+    end_waiting(stream);
 }
 
-struct collect_stream *queue_longest(const struct collect_segment *segment, uint32_t least)
+struct collect_stream *queue_longest(const struct collector *collector, const struct collect_segment *segment,
+                                     uint32_t least)
 {
-    for (uint32_t rank = COLLECT_CHUNKS_MOST; rank >= least; rank--)
-        if (segment->waiting[rank - 1].first != NULL)
-            return segment->waiting[rank - 1].first;
-    return NULL;
+    struct collect_stream *longest = NULL;
+    uint32_t most = least - 1;
+    for (struct collect_stream *stream = segment->waiting; stream != NULL; stream = stream->behind) {
+        const uint32_t ready = ready_chunks(collector, stream);
+        if (ready < most || ready < least || (ready == most && longest->waiting_ns <= stream->waiting_ns))
+            continue;
+        longest = stream;
+        most = ready;
+    }
+    return longest;
 }
 
-void queue_skip(struct collector *collector, struct collect_stream *stream)
+void queue_skip(struct collect_stream *stream)
 {
     stream->next_chunk = stream->image->segment->chunks[stream->queue_first - 1].sequence;
-    rank_anew(collector, stream);
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------ */
@@ -215,7 +202,7 @@ static bool take_chunk(struct collector *collector, struct collect_segment *segm
     }
     if (stream->queue_length == 0)
         stream->waiting_ns = fp_now_ns();
-    queue_insert(collector, stream, index, header.sequence, seg_chunk_state_of(word) != SEG_CHUNK_FULL);
+    queue_insert(stream, index, header.sequence, seg_chunk_state_of(word) != SEG_CHUNK_FULL);
     if (seg_chunk_state_of(word) == SEG_CHUNK_FULL)
         segment->chunks[index].words = seg_chunk_thread_of(word);
     return true;

@@ -106,33 +106,26 @@ static inline const char *sanitizer_by_name(const char *name)
     return NULL;
 }
 
-/* Names of a string table, each ending in a zero. */
+/* Names of a string table, each behind a zero. */
 static inline const char *sanitizer_in_strings(int fd, sanitizer_read read, uint64_t at, uint64_t size)
 {
     char bytes[2048];
-    const char *found = NULL;
     const uint64_t end = at + (size < SANITIZER_STRINGS_MOST ? size : SANITIZER_STRINGS_MOST);
-    bool inside = false; /* the first bytes are the rest of a name that began before */
-    while (at < end && found == NULL) {
-        const size_t wanted = end - at < sizeof bytes - 1 ? (size_t)(end - at) : sizeof bytes - 1;
-        const long got = read(fd, bytes, wanted, at);
-        size_t begin = 0, keep;
-        if (got <= 0)
+    for (long got, keep; at + 1 < end; at += (uint64_t)keep) {
+        const char *found = NULL;
+        got = read(fd, bytes, end - at < sizeof bytes - 1 ? (size_t)(end - at) : sizeof bytes - 1, at);
+        if (got <= 1)
             return NULL;
         bytes[got] = '\0';
-        keep = (size_t)got > SANITIZER_NAME_BYTES && at + (uint64_t)got < end
-                   ? (size_t)got - SANITIZER_NAME_BYTES /* names that begin behind it may be cut: next time */
-                   : (size_t)got;
-        if (inside)
-            begin = strlen(bytes) + 1;
-        while (begin < keep && found == NULL) {
-            found = sanitizer_by_name(bytes + begin);
-            begin += strlen(bytes + begin) + 1;
-        }
-        inside = begin > (size_t)got;
-        at += begin < (size_t)got ? begin : (size_t)got;
+        /* Names that begin near the end may be cut: they are looked at next time. */
+        keep = got > (long)SANITIZER_NAME_BYTES && at + (uint64_t)got < end ? got - (long)SANITIZER_NAME_BYTES
+                                                                            : got;
+        for (long i = 1; i <= keep && i < got && found == NULL; i++)
+            found = bytes[i - 1] == '\0' ? sanitizer_by_name(bytes + i) : NULL;
+        if (found != NULL)
+            return found;
     }
-    return found;
+    return NULL;
 }
 
 struct sanitizer_file {

@@ -166,7 +166,7 @@ TEST(chunks_are_written_in_their_order)
     write_all();
     CHECK_U64(stored[0], 3 * CHUNKS);
     CHECK_U64(count_free(), CHUNKS);
-    CHECK(queue_longest(&collector.segments[0], 1) == NULL);
+    CHECK(queue_longest(&collector, &collector.segments[0], 1) == NULL);
 }
 
 /* Whoever maps a page for writing can take it out of the file; what comes back has zeros. */
