@@ -125,7 +125,6 @@ bool late_is_ours(pid_t pid);
  *   whole     the walk came by rules to the frame that has no caller
  *   safe      no frame but those that start a thread or main lies in libc, the loader or an allocator; or the innermost ones are
  *             libc's wrapper of a system call that waits and holds no lock of libc's
- *   clean     no frame is the recorder's
  *
  * x86-64. */
 
@@ -143,11 +142,6 @@ const char *late_place_words(enum late_spot place);
 /* late_stack_place - where a function might be called. The process's mappings are as late_process_refresh read them. */
 enum late_spot late_stack_place(struct late_process *process, const struct user_regs_struct *registers);
 
-/* late_stack_is_clean - whether it is certain that the thread is not in our library, nor comes back into it.
- * restorer   to where libc's signal handlers return. */
-bool late_stack_is_clean(struct late_process *process, const struct user_regs_struct *registers,
-                         uint64_t restorer);
-
 /* ---- the system call that it is in -----------------------------------------------------------------
  *
  * The kernel begins most calls anew that a stop has interrupted, but not behind a return from a signal's handler, as which a
@@ -158,9 +152,6 @@ bool late_stack_is_clean(struct late_process *process, const struct user_regs_st
  * ret_frames  so many of libc's may lie on the stack for it. */
 bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
                         unsigned *ret_frames);
-
-/* late_wait_is_partway - whether a stop could end the call with less done than was asked for, and its caller see that. */
-bool late_wait_is_partway(const struct user_regs_struct *registers);
 
 /* late_wait_look - the call that a thread waits in, without stopping it: its number, arguments but the first, rsp and rip. Returns
  * false where it runs. */
@@ -243,22 +234,10 @@ struct late_cost {
     unsigned looks;      /* at how many threads */
 };
 
-/* late_call_restorer - libc's return from signals; 0: it was not found. */
-uint64_t late_call_restorer(const struct late_process *process);
-
 /* late_call_safely - find a thread in a safe place (above), one after the other, within a time, and let it make the call.
  * Returns  whether a thread is making it; else ret_problem says why none does, the caller's. */
 bool late_call_safely(struct late_process *process, const struct late_call *call, uint64_t within_ns,
                       struct late_cost *ret_cost, char **ret_problem);
-
-/* late_call_alone - stop all threads; where none is in our library let one make the call, wherever it is, while the others stay
- * stopped. For functions that make system calls only.
- * is_done      whether what the function is for is done, told of `data`: asked before, too.
- * within_ns    for so long it is tried.
- * ret_problem  why it was not called, the caller's; NULL on success.
- * Returns      whether the call was made to its end. */
-bool late_call_alone(struct late_process *process, const struct late_call *call, bool (*is_done)(void *data),
-                     void *data, uint64_t within_ns, struct late_cost *ret_cost, char **ret_problem);
 
 /* late_frame_begin - lay the frame on the thread's stack and set its registers, once, when the frame stands. From then on it makes
  * the call when it is let go, whatever becomes of us.

@@ -205,29 +205,27 @@ static bool is_collected(const struct late *late, const char *segment)
     return held;
 }
 
-/* Tells whether the library has let go: by us, or by another one who tidied up meanwhile, and may have begun anew. */
-static bool is_let_go(void *data)
+/* Tells whether the library has not let go yet: by us, or by another one who tidies up meanwhile, and may begin anew. */
+static bool is_leaving(const struct late *late)
 {
-    const struct wait *wait = data;
     struct late_report report;
-    return read_report(wait->late, &report) && report.state != LATE_LEAVING && report.state != LATE_BUSY;
+    return read_report(late, &report) && (report.state == LATE_LEAVING || report.state == LATE_BUSY);
 }
 
 /* Threads of the program may be in the library yet; when none is, it lets go of the shared memory. */
 static bool forget(struct late *late, char **ret_problem)
 {
-    struct late_cost cost;
-    const struct late_call call = {
-        .function = function_of(late, LATE_FORGET_NAME), .text = "", .number = ++late->ticket};
-    struct wait wait = {late, call.number};
-    if (call.function == 0) {
-        *ret_problem = res_printf("the recorder was not found in process %d", (int)late->process.pid);
+    const uint64_t until_ns = fp_now_ns() + FORGET_MOST_NS;
+    bool called = true;
+    while (called && is_leaving(late) && fp_now_ns() < until_ns)
+        called = make_call(late, LATE_FORGET_NAME, "", FORGET_MOST_NS, ret_problem);
+    if (called && is_leaving(late))
+        *ret_problem = res_printf("threads of process %d stayed within the recorder", (int)late->process.pid);
+    if (is_leaving(late))
         return false;
-    }
-    const bool done = late_call_alone(&late->process, &call, is_let_go, &wait, FORGET_MOST_NS, &cost,
-                                      ret_problem);
-    note_cost(late, cost.stopped_ns);
-    return done;
+    free(*ret_problem);
+    *ret_problem = NULL;
+    return true;
 }
 
 /* Undoes what an attach before ours has left. */

@@ -176,39 +176,6 @@ enum late_spot late_stack_place(struct late_process *process, const struct user_
     return place == LATE_PLACE_SAFE && !has_room(process, registers->rsp) ? LATE_PLACE_NARROW : place;
 }
 
-/* If no rule leads on, as in code that was made while the program runs, a word that might be a return address into our
- * library counts as one; and so does a frame of a signal, which may have interrupted it on another stack. */
-static bool holds_none(const struct walk *walk, uint64_t restorer)
-{
-    const struct late_module *recorder = late_module_of_kind(walk->process, LATE_RECORDER);
-    if (recorder == NULL)
-        return true;
-    for (uint64_t at = 0; at + 8 <= walk->high - walk->low; at += 8) {
-        uint64_t word;
-        memcpy(&word, walk->bytes + at, sizeof word);
-        if (word == restorer || (word >= recorder->first && word < recorder->past))
-            return false;
-    }
-    return true;
-}
-
-bool late_stack_is_clean(struct late_process *process, const struct user_regs_struct *registers,
-                         uint64_t restorer)
-{
-    struct walk walk;
-    const struct late_mapping *mapping = late_mapping_of(process, registers->rip);
-    if (mapping == NULL ||
-        (mapping->module >= 0 && process->modules[mapping->module].kind == LATE_RECORDER) ||
-        !begin(process, registers, &walk))
-        return false;
-    const struct stack stack = take(&walk);
-    bool clean = stack.whole || holds_none(&walk, restorer);
-    for (unsigned i = 0; i < stack.count; i++)
-        clean = clean && stack.kinds[i] != LATE_RECORDER;
-    free(walk.bytes);
-    return clean;
-}
-
 #endif
 
 const char *late_place_words(enum late_spot place)

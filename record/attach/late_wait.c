@@ -64,7 +64,7 @@ static int row_of(long number)
     return row;
 }
 
-bool late_wait_is_partway(const struct user_regs_struct *registers)
+static bool is_partway(const struct user_regs_struct *registers)
 {
     const int row = row_of((long)registers->orig_rax);
     if ((long)registers->orig_rax == SYS_recvfrom)
@@ -80,7 +80,7 @@ bool late_wait_may_call(const struct late_process *process, const struct user_re
     const int row = row_of(call_of(process, registers));
     uint64_t mask = 0;
     *ret_frames = row >= 0 ? (unsigned)WAITS[row].frames : 1;
-    if (*ret_frames == 0 || row < 0 || late_wait_is_partway(registers))
+    if (*ret_frames == 0 || row < 0 || is_partway(registers))
         return false;
     switch (WAITS[row].number) {
     /* A repeated call with a mask of signals could miss what the first one let through. */

@@ -471,9 +471,13 @@ void attach_forbid(void)
         put_release(&shim_process->state, PROCESS_OFF);
 }
 
-void attach_forget(void)
+bool attach_forget(void)
 {
     attach_forbid();
+    atomic_thread_fence(memory_order_seq_cst); /* whoever we do not see about to have a lane sees that */
+    if (get_relaxed(&lane_starts) > 0 ||
+        (shim_process != NULL && shim_process->slot != NULL && !user_leave()))
+        return false;
     lane_wipe_all();
     if (shim_segment.header != NULL)
         raw_munmap(shim_segment.header, shim_segment.bytes);
@@ -486,6 +490,7 @@ void attach_forget(void)
     my_serial = 0;
     parent_slot = NULL;
     note_forget_name();
+    return true;
 }
 
 void attach_allow(void)

@@ -26,11 +26,11 @@ uint32_t attach_fork_begins(void);
 void attach_fork_is_over(void);
 
 /* attach_forbid - no process attaches from here on; calls that come are passed on.
- * attach_forget - the same, and nothing is left of the recording that this process was in, nor of its shared memory. For a
- *                 moment at which no thread is in a hook.
+ * attach_forget - the same, and nothing is left of the recording that this process was in, nor of its shared memory. Returns false
+ *                 while a thread is in a hook: then it is to be called again.
  * attach_allow - after it: the process may join another recording. */
 void attach_forbid(void);
-void attach_forget(void);
+bool attach_forget(void);
 void attach_allow(void);
 
 /* late_told - the reason why this process, that was attached to, is not recorded (late.c). */

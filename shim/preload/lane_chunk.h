@@ -80,11 +80,14 @@ struct lane *lane_take(void);
 void lane_forget_inherited(void);
 
 /* lane_keep_out - let each lane's next record go the slow way, whatever its epoch word says. Returns whether a thread but that of `mine`
- * is storing one: then it is to be called again. */
-bool lane_keep_out(const struct lane *mine);
-
-/* lane_wipe_all - make all lanes what a forked child finds: for a moment at which no thread is in a hook. */
+ * has one of these gates: then it is to be called again.
+ * lane_retire_all - all lanes are nobody's: their threads' next records find that, and touch no shared memory.
+ * lane_wipe_all - make them what a forked child finds, behind that: for a moment at which no thread has a gate that is not open.
+ * lane_starts - so many threads are about to have a lane. */
+bool lane_keep_out(const struct lane *mine, uint32_t gates);
+void lane_retire_all(void);
 void lane_wipe_all(void);
+extern _Atomic uint32_t lane_starts;
 
 /* lane_make_ready - memory for the lanes of threads that begin when none can be mapped any more (confine.h). */
 void lane_make_ready(void);
@@ -111,9 +114,12 @@ uint64_t patience_ns(void);
 
 /* user_take_segment - what is mapped from here on is this user's.
  * user_check - be in the own user's memory; `attaches`: the process is about to take a slot.
+ * user_leave - nothing is recorded any more, for good: take the lanes back, and the shared memory out of the process. Returns false
+ *              while a thread is at it: then it is to be called again. Where no thread attaches any more.
  * user_may_have_changed - behind a call by which a process becomes another user; user_by_calls_only: nothing else tells it. */
 void user_take_segment(uint32_t user);
 void user_check(bool attaches);
+bool user_leave(void);
 void user_may_have_changed(void);
 extern bool user_by_calls_only;
 

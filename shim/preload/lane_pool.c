@@ -108,17 +108,26 @@ struct lane *lane_take(void)
     return lane_extend();
 }
 
-bool lane_keep_out(const struct lane *mine)
+bool lane_keep_out(const struct lane *mine, uint32_t gates)
 {
-    bool some_store = false;
+    bool some = false;
     for (uint32_t index = get_relaxed(&lane_floor); index < get_relaxed(&lane_high); index++) {
         struct lane *lane = lane_at(index);
         if (lane == NULL)
             continue;
         __atomic_store_n(&lane->epoch, UINT64_MAX, __ATOMIC_RELAXED);
-        some_store = some_store || (lane != mine && (lane_gate(lane) & GATE_RECORD));
+        some = some || (lane != mine && (lane_gate(lane) & gates) && !thread_is_gone(lane->thread_id));
     }
-    return some_store;
+    return some;
+}
+
+void lane_retire_all(void)
+{
+    for (uint32_t index = get_relaxed(&lane_floor); index < get_relaxed(&lane_high); index++) {
+        struct lane *lane = lane_at(index);
+        if (lane != NULL)
+            put_relaxed(&lane->state, LANE_FREE);
+    }
 }
 
 void lane_wipe_all(void)

@@ -5,8 +5,7 @@
  *
  *   mallab_late_begin   join a recording, and turn the slots of all modules to our hooks (slots.c)
  *   mallab_late_end     turn them back. Threads may be in hooks for a while yet
- *   mallab_late_forget  when none is, as the caller has seen with all of them stopped: let go of the shared memory. It makes
- *                       system calls only */
+ *   mallab_late_forget  when none is: let go of the shared memory. While one is the state stays LATE_LEAVING */
 #include <errno.h>
 #include <string.h>
 
@@ -75,6 +74,7 @@ void mallab_late_begin(const char *request, uint64_t ticket)
     text_take_environment(environment);
     attach_allow();
     report->recorded = attach_process();
+    uint32_t state = LATE_ON;
     report->slots = report->slots_left = report->modules = 0;
     if (report->recorded) {
         runs_on_ask();
@@ -85,9 +85,9 @@ void mallab_late_begin(const char *request, uint64_t ticket)
         memcpy(report->left_in, count.left_in, sizeof report->left_in);
         slots_theirs(report->theirs, LATE_WORDS);
     } else {
-        attach_forget(); /* no slot was ours: nobody is in our code */
+        state = attach_forget() ? LATE_IDLE : LATE_LEAVING;
     }
-    leave(report->recorded ? LATE_ON : LATE_IDLE, ticket, saved);
+    leave(state, ticket, saved);
 }
 
 void mallab_late_end(const char *request, uint64_t ticket)
@@ -107,6 +107,5 @@ void mallab_late_forget(const char *request, uint64_t ticket)
     (void)request;
     if (!enter(LATE_LEAVING, LATE_LEAVING))
         return;
-    attach_forget();
-    leave(LATE_IDLE, ticket, saved);
+    leave(attach_forget() ? LATE_IDLE : LATE_LEAVING, ticket, saved);
 }

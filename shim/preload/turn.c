@@ -25,6 +25,7 @@
 __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
 static __thread bool attaching __attribute__((tls_model("initial-exec")));
+_Atomic uint32_t lane_starts;
 
 /* Stands in for a lane where nothing is recorded; written to by everybody, read by nobody. */
 static struct lane lane_dummy;
@@ -154,6 +155,7 @@ cold_path static struct lane *attach(void)
     if (attaching)
         return NULL;
     attaching = true;
+    add_acq_rel(&lane_starts, 1);
     int saved = errno;
     shim_lane = NULL;
     if (attach_process()) {
@@ -164,6 +166,7 @@ cold_path static struct lane *attach(void)
         }
     }
     attaching = false;
+    sub_relaxed(&lane_starts, 1);
     if (lane != NULL && lane->number < FP_LANES_MAX) {
         /* May allocate, and those calls are recorded like the program's: they will be freed in its sight. */
         arm_process();
@@ -176,6 +179,7 @@ cold_path static struct lane *attach(void)
 /* A jump has left attaching, by the calling thread; it tries again at its next call. */
 static void attach_left(void)
 {
+    sub_relaxed(&lane_starts, attaching);
     attaching = false;
     confine_left();
 }

@@ -37,16 +37,26 @@ static bool is_another(void)
     return ids[0] != owner && ids[1] != owner && ids[2] != owner;
 }
 
+/* Waits until no other thread has such a gate; one that is behind it by then goes the slow way. Returns false where that takes too long. */
+static bool wait_for_gates(struct shim_process *process, uint32_t gates)
+{
+    bool some = true;
+    for (unsigned rests = 0; rests < STORES_MOST && some; rests++) {
+        (void)raw_futex_wait(&process->generation, get_relaxed(&process->generation), REST_NS);
+        some = lane_keep_out(shim_lane, gates);
+    }
+    return !some;
+}
+
 /* Keeps others out: from here on other threads' records go the slow way; those whose stores are under way are waited for. A store of theirs that read the
  * former epoch is behind a gate that we see, behind the barrier. */
-static void keep_others_out(struct shim_process *process)
+static bool keep_others_out(struct shim_process *process)
 {
     add_acq_rel(&process->slot->epoch, 1);
-    if (!lane_keep_out(shim_lane) && get_relaxed(&process->lane_count) < 2)
-        return;
+    if (!lane_keep_out(shim_lane, GATE_RECORD) && get_relaxed(&process->lane_count) < 2)
+        return true;
     (void)raw_call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0, 0, 0, 0); /* else one rest is enough */
-    for (unsigned rests = 0; rests < STORES_MOST && (lane_keep_out(shim_lane) || rests == 0); rests++)
-        (void)raw_futex_wait(&process->generation, get_relaxed(&process->generation), REST_NS);
+    return wait_for_gates(process, GATE_RECORD);
 }
 
 /* Missing calls are counted in the former memory: where nobody answers, no note arrives either. Of a recording that has ended nothing is.
@@ -57,7 +67,7 @@ static bool move(struct shim_process *process, bool has_slot)
     uint32_t slot = SEG_SLOT_COUNT;
     int fds[2] = {-1, -1};
     if (has_slot && !ended)
-        keep_others_out(process);
+        (void)keep_others_out(process); /* nobody stores for longer */
     const bool answered = ended || note_ask(has_slot ? process->serial : SEG_NOBODY, &slot, fds);
     if (answered && fds[1] >= 0 && attach_replace_segment(fds) && has_slot == (slot < SEG_SLOT_COUNT)) {
         if (has_slot)
@@ -99,6 +109,22 @@ void user_check(bool attaches)
         is_another())
         change(process, state == PROCESS_ON);
     confine_called();
+}
+
+bool user_leave(void)
+{
+    struct shim_process *process = shim_process;
+    uint32_t before = get_relaxed(&process->generation) & ~1u;
+    if (!swap_acq_rel(&process->generation, &before, before + 1))
+        return false;
+    bool left = keep_others_out(process);
+    if (left) {
+        lane_retire_all();
+        left = attach_leave_segment();
+    }
+    put_release(&process->generation, before + 2);
+    raw_futex_wake(&process->generation, 1 << 30);
+    return left && wait_for_gates(process, GATE_BUSY);
 }
 
 void user_follow(struct lane *lane)
