@@ -159,7 +159,7 @@ static int convert_named(const struct settings *settings)
     const struct cli_answer *answer = &settings->answer;
     json_t *report = NULL;
     (void)rec_recover(CLI_CONVERT.name, settings->input);
-    if (settings->each || cli_is_group(settings->input, &settings->convert))
+    if (settings->each || cli_is_group(settings->input, &settings->convert, NULL))
         return to_stdout(settings)
                    ? cli_misuse(&CLI_CONVERT,
                                 "'%s' makes several workloads: name a directory with -o, or one process with "

@@ -117,8 +117,9 @@ struct cli_each {
 int cli_convert_each(const struct cli_each *each, json_t **ret_report);
 
 /* cli_is_group - whether several processes of a recording are meant. False where that cannot be told, too: converting it
- * tells why. */
-bool cli_is_group(const char *input, const struct conv_options *options);
+ * tells why.
+ * ret_bytes  of the footprints that are meant, by their share of the calls; 0: not known. May be NULL. */
+bool cli_is_group(const char *input, const struct conv_options *options, uint64_t *ret_bytes);
 
 /* ---- a command, or a program that runs, recorded as a step on the way to something else. */
 

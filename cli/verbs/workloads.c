@@ -1,11 +1,13 @@
 /* workloads.c - the way from any input to workloads that can be replayed. */
 #include "cli/verbs/verbs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -214,7 +216,24 @@ int cli_convert_each(const struct cli_each *each, json_t **ret_report)
     return code;
 }
 
-bool cli_is_group(const char *input, const struct conv_options *options)
+/* The bytes of all footprints in a directory. */
+static uint64_t footprints_bytes(const char *directory)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(directory, &entries, conv_is_footprint, NULL);
+    uint64_t bytes = 0;
+    for (int i = 0; i < count; i++) {
+        char *path = res_path_join(directory, entries[i]->d_name);
+        struct stat facts;
+        bytes += stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return bytes;
+}
+
+bool cli_is_group(const char *input, const struct conv_options *options, uint64_t *ret_bytes)
 {
     struct conv_survey survey = {0};
     struct conv_choice choice = {0};
@@ -222,6 +241,13 @@ bool cli_is_group(const char *input, const struct conv_options *options)
     const bool chosen = conv_detect(input) == CONV_KIND_RECORDING &&
                         conv_recording_list(input, &survey, error) == FP_OK &&
                         conv_recording_choose(input, options, &survey, &choice, error) == FP_OK;
+    double all = 0, own = 0;
+    for (size_t i = 0; chosen && i < survey.process_count; i++)
+        all += (double)survey.processes[i].events;
+    for (size_t i = 0; chosen && i < choice.count; i++)
+        own += (double)choice.members[i]->events;
+    if (ret_bytes != NULL)
+        *ret_bytes = all > 0 ? (uint64_t)((double)footprints_bytes(input) * own / all) : 0;
     conv_survey_release(&survey);
     free(error);
     return chosen && choice.count > 1;
@@ -272,6 +298,23 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
         cli_say(verb, "interrupted while '%s' was converted: nothing of that is kept", input);
     else
         cli_say(verb, "the conversion of '%s' was ended by signal %d", input, WTERMSIG(status));
+    return CLI_FAILED;
+}
+
+/* A workload is about as large as the footprints that it is made of. Said before the work, which may take an hour. */
+static int check_room(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
+                      uint64_t bytes)
+{
+    struct statvfs room;
+    if (conv_plan_any(&prepare->convert->select) || statvfs(prepare->directory, &room) != 0)
+        return CLI_DONE;
+    const uint64_t free_bytes = (uint64_t)room.f_bavail * room.f_frsize;
+    if (bytes <= free_bytes)
+        return CLI_DONE;
+    cli_say(verb,
+            "the workload of '%s' takes about %s, and '%s' has %s left: free some space, or choose another "
+            "directory with TMPDIR or --keep DIR",
+            input, FP_BYTES((double)bytes), prepare->directory, FP_BYTES((double)free_bytes));
     return CLI_FAILED;
 }
 
@@ -371,10 +414,11 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         cli_say_other_kind(verb, input, kind);
         return CLI_UNREADABLE;
     }
-    const bool is_group = cli_is_group(input, prepare->convert);
+    uint64_t bytes;
+    const bool is_group = cli_is_group(input, prepare->convert, &bytes);
     char *output = free_name(prepare->directory, input, number);
-    int code = CLI_DONE;
-    if (is_group)
+    int code = check_room(verb, prepare, input, bytes);
+    if (code == CLI_DONE && is_group)
         code = cli_group_make_room(verb, output, prepare->force);
     if (code == CLI_DONE)
         code = convert_in_child(verb, prepare, input, output, is_group);
