@@ -206,16 +206,20 @@ static struct res_budget rules_of(const struct res_budget *budget)
 }
 
 /* Two looks have to agree. A lone baseline's precision is its control's. */
-static enum res_need decided(void *context, struct res_trial *trial)
+static enum res_need decided(void *context, struct res_result_workload *workload)
 {
     struct cli_ab *ab = context;
-    const struct res_experiment so_far = {.options = cli_ab_options(ab), .trials = trial, .trial_count = 1};
+    const struct res_options options = cli_ab_options(ab);
     const bool is_alone = ab->choice.candidate_count == 1, is_first = ab->settings.earlier == NULL;
     const struct res_budget budget = rules_of(&ab->settings.decide);
     const struct res_result *earlier = &ab->deciding.earlier;
-    struct look look = {.rounds = is_alone && res_until_width(trial) >= cli_ab_finest(&budget) / M_SQRT2};
     struct res_result result;
-    res_result_of_experiment(&so_far, NULL, 0, &result);
+    res_result_begin(&options, &result);
+    result.workloads = workload;
+    result.workload_count = 1;
+    result.rounds = workload->rounds;
+    res_result_judge(&result);
+    struct look look = {.rounds = is_alone && res_until_width(workload) >= cli_ab_finest(&budget) / M_SQRT2};
     if (!is_first && (look.problem = res_workloads_problem(earlier, &result)) == NULL)
         look.problem = res_machine_problem(earlier, &result);
     if (!is_first)
@@ -224,11 +228,13 @@ static enum res_need decided(void *context, struct res_trial *trial)
         look_at(&result, NULL, &budget, is_first, true, &look);
     if (!is_alone && (is_first || !look.over)) /* what is over is no later one's yardstick */
         look_at(&result, &result, &budget, false, true, &look);
-    const bool again = ab->deciding.trial == trial && ab->deciding.outcomes == look.outcomes;
-    ab->deciding.trial = trial;
+    const bool again = ab->deciding.workload == workload && ab->deciding.outcomes == look.outcomes;
+    ab->deciding.workload = workload;
     ab->deciding.outcomes = look.outcomes;
     free(ab->deciding.problem);
     ab->deciding.problem = look.problem;
+    result.workloads = NULL; /* the experiment's */
+    result.workload_count = 0;
     res_result_release(&result);
     free(budget.rules);
     return look.problem != NULL || (again && !look.rounds && !look.passes) ? RES_NEED_NOTHING
@@ -320,6 +326,8 @@ struct res_options cli_ab_options(struct cli_ab *ab)
         .workload_count = ab->workload_count,
         .candidates = ab->choice.candidates,
         .candidate_count = ab->choice.candidate_count,
+        .missing = ab->choice.missing,
+        .missing_count = ab->choice.missing_count,
         .floor = ab->choice.floor,
         .rounds = (unsigned)settings->measure.rounds,
         .until = settings->until,
@@ -344,104 +352,97 @@ struct res_options cli_ab_options(struct cli_ab *ab)
     };
 }
 
-static bool any_failed(const struct cli_ab *ab, const struct res_experiment *experiment)
+static bool any_failed(const struct cli_ab *ab, struct res_result *result)
 {
+    const struct res_result_entry *entry;
     bool failed = false;
-    for (size_t i = 0; i < experiment->trial_count; i++) {
-        const struct res_trial *trial = &experiment->trials[i];
-        for (size_t k = 0; k < trial->entry_count; k++) {
-            const struct res_entry *entry = &trial->entries[k];
+    for (size_t i = 0; i < result->workload_count; i++) {
+        struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; (entry = res_result_entry_at(workload, k)) != NULL; k++) {
             if (entry->failed == NULL)
                 continue;
             failed = true;
-            cli_say(ab->verb, "%s: %s%s failed: %s", trial->workload->name, entry->candidate->name,
-                    entry->is_control ? " (control)" : "", entry->failed);
+            cli_say(ab->verb, "%s: %s%s failed: %s", workload->name, entry->name,
+                    entry == &workload->control ? " (control)" : "", entry->failed);
         }
     }
     return failed;
 }
 
 /* Once for each candidate, of the first workload in which it said something. The control and the floor have nothing to add. */
-static void tell_said(const struct cli_ab *ab, const struct res_experiment *experiment)
+static void tell_said(const struct cli_ab *ab, const struct res_result *result)
 {
-    for (size_t k = 0; k < experiment->options.candidate_count; k++) {
+    for (size_t k = 0; k < ab->choice.candidate_count; k++) {
         bool told = false;
-        for (size_t i = 0; i < experiment->trial_count && !told; i++) {
-            const struct res_entry *entry = &experiment->trials[i].entries[k];
+        for (size_t i = 0; i < result->workload_count && !told; i++) {
+            const struct res_result_entry *entry = &result->workloads[i].candidates[k];
             told = entry->said != NULL;
             if (told)
-                cli_say(ab->verb, "%s says: %s", entry->candidate->name, entry->said);
+                cli_say(ab->verb, "%s says: %s", entry->name, entry->said);
         }
     }
 }
 
 /* Names the candidates that kept their promises; one that did not has failed, and is told as such. */
-static void tell_promises(const struct cli_ab *ab, const struct res_experiment *experiment)
+static void tell_promises(const struct cli_ab *ab, const struct res_result *result)
 {
     struct res_text kept = {0};
-    for (size_t k = 0; k < experiment->options.candidate_count; k++) {
+    for (size_t k = 0; k < ab->choice.candidate_count; k++) {
         bool failed = false;
-        for (size_t i = 0; i < experiment->trial_count; i++)
-            failed = failed || experiment->trials[i].entries[k].failed != NULL;
+        for (size_t i = 0; i < result->workload_count; i++)
+            failed = failed || result->workloads[i].candidates[k].failed != NULL;
         if (!failed)
-            res_text_printf(&kept, "%s%s", kept.length > 0 ? ", " : "",
-                            experiment->options.candidates[k]->name);
+            res_text_printf(&kept, "%s%s", kept.length > 0 ? ", " : "", ab->choice.candidates[k]->name);
     }
     if (kept.length > 0)
         cli_say(ab->verb, "alignment, overlap and contents looked at: promises kept by %s", kept.text);
     free(kept.text);
 }
 
-/* ret_result is filled on CLI_DONE; ret_experiment in any case, to be released behind it. */
-static int run_rounds(struct cli_ab *ab, struct res_experiment *ret_experiment, struct res_result *ret_result)
+/* ret_result is filled in any case. Returns whether a round was finished. */
+static bool run_rounds(struct cli_ab *ab, struct res_result *ret_result)
 {
     const struct res_options options = cli_ab_options(ab);
     struct res_disturbances disturbances;
-    int code = CLI_DONE;
     /* The reader of our output may go while we have a directory to remove. Not before: a COMMAND would inherit it. */
     (void)signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
     cli_progress_begin(&ab->progress, ab->settings.answer.quiet);
-    res_experiment_run(&options, ret_experiment);
+    res_experiment_run(&options, ret_result);
     cli_progress_end(&ab->progress);
     res_disturbances_end(&disturbances);
-    if (!ab->settings.answer.quiet)
-        tell_said(ab, ret_experiment);
-    if (ab->settings.check && !ab->settings.answer.quiet && !ret_experiment->stopped)
-        tell_promises(ab, ret_experiment);
-    if (ret_experiment->stopped && ret_experiment->trials[0].rounds == 0) {
-        cli_say(ab->verb, "stopped before the first round was finished: there is no result");
-        code = CLI_FAILED;
-    } else {
-        res_result_of_experiment(ret_experiment, ab->choice.missing, ab->choice.missing_count, ret_result);
-        res_disturbances_give(&disturbances, ret_result);
-    }
+    res_disturbances_give(&disturbances, ret_result);
     res_disturbances_release(&disturbances);
-    return code;
+    if (!ab->settings.answer.quiet)
+        tell_said(ab, ret_result);
+    if (ab->settings.check && !ab->settings.answer.quiet && !ret_result->stopped)
+        tell_promises(ab, ret_result);
+    const bool any = !ret_result->stopped || ret_result->workloads[0].rounds > 0;
+    if (!any)
+        cli_say(ab->verb, "stopped before the first round was finished: there is no result");
+    return any;
 }
 
 static int run_experiment(struct cli_ab *ab)
 {
     const struct cli_ab_settings *settings = &ab->settings;
-    struct res_experiment experiment;
     const uint64_t begin_ns = fp_now_ns();
     struct res_result result;
-    int code = run_rounds(ab, &experiment, &result);
-    const bool failed = any_failed(ab, &experiment);
+    int code = run_rounds(ab, &result) ? CLI_DONE : CLI_FAILED;
+    const bool failed = any_failed(ab, &result);
     if (code == CLI_DONE) {
         int confirmed = CLI_DONE;
         result.asked = (struct res_asked){
             .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
-        if (settings->confirm.wanted && !experiment.stopped)
+        if (settings->confirm.wanted && !result.stopped)
             confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);
         code = cli_result_give(ab->verb, &settings->answer, &result, res_table_text);
         if (code == CLI_DONE)
             code = confirmed;
         if (code == CLI_DONE && settings->decide.rule_count > 0)
             code = tell_decided(ab, &result);
-        res_result_release(&result);
     }
-    res_experiment_release(&experiment);
+    res_result_release(&result);
     return code == CLI_DONE && failed ? CLI_FAILED : code;
 }
 

@@ -275,9 +275,10 @@ static int run_program(const struct settings *settings, const struct cli_choice 
     const struct res_options none = {
         .candidates = choice->candidates,
         .candidate_count = choice->candidate_count,
+        .missing = choice->missing,
+        .missing_count = choice->missing_count,
         .seed = settings->measure.seed,
-    };
-    const struct res_experiment nothing = {.options = none}; /* no workload: the program alone */
+    }; /* no workload: the program alone */
     const struct cli_confirm_step step = {
         .runs = {.candidates = choice->candidates,
                  .candidate_count = choice->candidate_count,
@@ -289,7 +290,7 @@ static int run_program(const struct settings *settings, const struct cli_choice 
         .shown = !settings->answer.json,
     };
     struct res_result result;
-    res_result_of_experiment(&nothing, choice->missing, choice->missing_count, &result);
+    res_result_begin(&none, &result);
     const int code = settings->command != NULL
                          ? cli_confirm_command(&CLI_CONFIRM, &step, settings->command,
                                                expected_code(settings), &result)

@@ -236,9 +236,9 @@ struct cli_ab {
     struct cli_progress progress;
     struct {
         struct res_result earlier;
-        const struct res_trial *trial; /* that was looked at last */
-        uint64_t outcomes;             /* of its findings then */
-        char *problem;                 /* why nothing can be decided; NULL: it can */
+        const struct res_result_workload *workload; /* that was looked at last */
+        uint64_t outcomes;                          /* of its findings then */
+        char *problem;                              /* why nothing can be decided; NULL: it can */
     } deciding;
     struct {
         const struct res_workload *workload; /* that is being warmed up or measured */

@@ -36,7 +36,7 @@ static json_t *simulate(enum model model, size_t rounds, bool all_equal, size_t 
     for (size_t i = 0; i < experiments; i++) {
         double effects[CANDIDATES];
         struct res_result_workload workload;
-        struct res_trial trial;
+        struct trial trial;
         for (size_t k = 0; k < CANDIDATES; k++)
             effects[k] = all_equal || k + 1 < CANDIDATES ? 1 : EFFECT;
         model_draw_many(model, effects, CANDIDATES, rounds, random, &trial);

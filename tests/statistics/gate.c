@@ -20,7 +20,7 @@ struct outcomes {
     size_t above, below; /* that the test at the limit alone says */
 };
 
-static void judge(const struct res_trial *trial, size_t candidate, double limit, struct outcomes *outcomes)
+static void judge(const struct trial *trial, size_t candidate, double limit, struct outcomes *outcomes)
 {
     struct res_tails tails;
     outcomes->by_gate[trial_outcome(trial, candidate, limit, &tails)]++;
@@ -42,7 +42,7 @@ static struct outcomes simulate_one(enum model model, size_t rounds, const struc
 {
     struct outcomes outcomes = {0};
     for (size_t i = 0; i < experiments; i++) {
-        struct res_trial trial;
+        struct trial trial;
         model_draw(model, one->effect, rounds, random, &trial);
         (void)res_random_next(random); /* each experiment draws its seed, as `mallab ab` does */
         judge(&trial, 1, one->limit, &outcomes);

@@ -99,17 +99,17 @@ static void draw_run(struct machine *machine, double effect, struct res_run *ret
 }
 
 void model_draw(enum model model, double effect, size_t rounds, struct res_random *random,
-                struct res_trial *ret_trial)
+                struct trial *ret_trial)
 {
     model_draw_many(model, &effect, 1, rounds, random, ret_trial);
 }
 
 /* Baseline, candidates, control, floor. */
 void model_draw_many(enum model model, const double *effects, size_t count, size_t rounds,
-                     struct res_random *random, struct res_trial *ret_trial)
+                     struct res_random *random, struct trial *ret_trial)
 {
     const size_t control = count + 1, floor = count + 2, entries = count + 3;
-    struct res_trial trial = {.entry_count = entries, .candidate_count = control, .rounds = (unsigned)rounds};
+    struct trial trial = {.entry_count = entries, .candidate_count = control, .rounds = (unsigned)rounds};
     struct machine machine = {
         .model = model,
         .random = random,
@@ -119,11 +119,11 @@ void model_draw_many(enum model model, const double *effects, size_t count, size
     size_t *order = res_calloc(entries, sizeof *order);
     trial.entries = res_calloc(entries, sizeof *trial.entries);
     for (size_t i = 0; i < entries; i++) {
-        trial.entries[i] = (struct res_entry){.candidate = &nameless,
-                                              .is_control = i == control,
-                                              .is_floor = i == floor,
-                                              .run_count = rounds,
-                                              .runs = res_calloc(rounds, sizeof(struct res_run))};
+        trial.entries[i] = (struct trial_entry){.candidate = &nameless,
+                                                .is_control = i == control,
+                                                .is_floor = i == floor,
+                                                .run_count = rounds,
+                                                .runs = res_calloc(rounds, sizeof(struct res_run))};
     }
     for (size_t round = 0; round < rounds; round++) {
         for (size_t i = 0; i < entries; i++)
@@ -139,7 +139,7 @@ void model_draw_many(enum model model, const double *effects, size_t count, size
     *ret_trial = trial;
 }
 
-void model_release(struct res_trial *trial)
+void model_release(struct trial *trial)
 {
     for (size_t i = 0; i < trial->entry_count; i++) {
         for (size_t round = 0; round < trial->entries[i].run_count; round++)

@@ -42,7 +42,7 @@ static struct res_run *read_runs(const json_t *runs, size_t *ret_count)
     return read;
 }
 
-static void read_entry(const json_t *json, struct res_candidate *candidate, struct res_entry *entry)
+static void read_entry(const json_t *json, struct res_candidate *candidate, struct trial_entry *entry)
 {
     const char *name = json_string_value(json_object_get(json, "name"));
     candidate->name = res_strdup(name);
@@ -64,12 +64,12 @@ void samples_load(const char *path, struct samples *ret_samples)
     const json_t *candidates = json_object_get(workload, "candidates");
     const json_t *floor = json_object_get(workload, "floor");
     struct samples samples = {.trial = {.candidate_count = json_array_size(candidates)}};
-    struct res_trial *trial = &samples.trial;
+    struct trial *trial = &samples.trial;
     trial->entry_count = trial->candidate_count + (json_is_null(floor) ? 1 : 2);
     trial->entries = res_calloc(trial->entry_count, sizeof *trial->entries);
     samples.candidates = res_calloc(trial->entry_count, sizeof *samples.candidates);
     for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[i];
+        struct trial_entry *entry = &trial->entries[i];
         entry->is_control = i == trial->candidate_count;
         entry->is_floor = i > trial->candidate_count;
         read_entry(entry->is_floor     ? floor
@@ -102,10 +102,10 @@ void samples_release(struct samples *samples)
 }
 
 void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
-                 struct res_trial *ret_trial)
+                 struct trial *ret_trial)
 {
-    const struct res_trial *whole = &samples->trial;
-    struct res_trial trial = *whole;
+    const struct trial *whole = &samples->trial;
+    struct trial trial = *whole;
     trial.entries = res_calloc(whole->entry_count, sizeof *trial.entries);
     trial.rounds = (unsigned)count;
     trial.memory_rounds = first_memory + MEMORY_ROUNDS <= whole->memory_rounds ? MEMORY_ROUNDS : 0;

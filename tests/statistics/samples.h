@@ -1,6 +1,6 @@
-/* samples.h - trials (experiment.h) made of samples: cut out of a result of many rounds, or drawn from a model of noise.
+/* samples.h - trials made of samples: cut out of a result of many rounds, or drawn from a model of noise.
  *
- * What is judged is the product's own: res_figures_of on a struct res_trial, as `mallab ab` does it. */
+ * What is judged is the product's own: res_workload_judge on what trial_workload makes of a trial, as `mallab ab` does it. */
 #ifndef MALLAB_TESTS_STATISTICS_SAMPLES_H
 #define MALLAB_TESTS_STATISTICS_SAMPLES_H
 
@@ -13,9 +13,25 @@
 
 #define MEMORY_ROUNDS 3u /* as `mallab ab` takes by default */
 
-/* The first workload of a result, with every round. entries as in struct res_trial: candidates, control, floor. */
+/* The runs of one workload; entries are candidates in their order, then the control, then the floor. */
+struct trial_entry {
+    const struct res_candidate *candidate;
+    bool is_control, is_floor;
+    struct res_run *runs;
+    size_t run_count;
+    struct res_run *memory_runs;
+    size_t memory_count;
+};
+
+struct trial {
+    struct trial_entry *entries;
+    size_t entry_count, candidate_count;
+    unsigned rounds, memory_rounds;
+};
+
+/* The first workload of a result, with every round. */
 struct samples {
-    struct res_trial trial;
+    struct trial trial;
     struct res_candidate *candidates; /* names only */
 };
 
@@ -26,7 +42,7 @@ void samples_release(struct samples *samples);
 /* samples_cut - the experiment that rounds `first` to `first` + `count` - 1 are, and memory rounds from `first_memory` on; those may be
  * none. ret_trial borrows from `samples`; its entries are to be freed. */
 void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
-                 struct res_trial *ret_trial);
+                 struct trial *ret_trial);
 
 /* Models of noise, from what batch times were seen to do; docs/notes/statistics.md has the measurements. */
 enum model {
@@ -43,10 +59,10 @@ const char *model_name(enum model model);
 /* model_draw - an experiment of `rounds` rounds: the baseline, a candidate that takes `effect` times its time, the control and the floor, in
  * shuffled order within each round. Whole, with runs of its own: to be released with model_release. */
 void model_draw(enum model model, double effect, size_t rounds, struct res_random *random,
-                struct res_trial *ret_trial);
+                struct trial *ret_trial);
 /* model_draw_many - the same with `count` candidates that take effects[i] times the baseline's time, from entry 1 on. */
 void model_draw_many(enum model model, const double *effects, size_t count, size_t rounds,
-                     struct res_random *random, struct res_trial *ret_trial);
-void model_release(struct res_trial *trial);
+                     struct res_random *random, struct trial *ret_trial);
+void model_release(struct trial *trial);
 
 #endif

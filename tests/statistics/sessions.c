@@ -51,7 +51,7 @@ static double normal(struct res_random *random)
     return sqrt(-2 * log(one)) * cos(2 * M_PI * two);
 }
 
-static void scale(struct res_entry *entry, double factor)
+static void scale(struct trial_entry *entry, double factor)
 {
     for (size_t i = 0; i < entry->run_count; i++) {
         entry->runs[i].ns_per_op *= factor;
@@ -61,18 +61,18 @@ static void scale(struct res_entry *entry, double factor)
 }
 
 static void draw(const struct circumstances *around, bool now, double change, size_t rounds,
-                 struct res_random *random, struct res_trial *ret_trial)
+                 struct res_random *random, struct trial *ret_trial)
 {
     const double slower = now ? around->slower : 1;
     model_draw(now ? around->now : around->then, 0.95 * (now ? change : 1), rounds, random, ret_trial);
     for (size_t i = 0; i < ret_trial->entry_count; i++) {
-        struct res_entry *entry = &ret_trial->entries[i];
+        struct trial_entry *entry = &ret_trial->entries[i];
         const double felt = entry->is_floor ? 1 + (slower - 1) * around->harness_part : slower;
         scale(entry, felt * exp(around->bias * normal(random)));
     }
 }
 
-static struct res_session session_of(const struct res_trial *trial)
+static struct res_session session_of(const struct trial *trial)
 {
     enum { BASELINE, CANDIDATE, CONTROL };
     struct res_session session = {.own = trial_series(trial, CANDIDATE),
@@ -101,7 +101,7 @@ struct outcomes {
 static void judge(const struct circumstances *around, double change, size_t rounds, struct res_random *random,
                   struct outcomes *outcomes)
 {
-    struct res_trial trials[2];
+    struct trial trials[2];
     draw(around, false, change, rounds, random, &trials[0]);
     draw(around, true, change, rounds, random, &trials[1]);
     (void)res_random_next(random); /* each pair draws its seed, as `mallab ab` does */

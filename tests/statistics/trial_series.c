@@ -6,7 +6,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
 
-static void borrow(const struct res_entry *entry, struct res_result_entry *ret_entry)
+static void borrow(const struct trial_entry *entry, struct res_result_entry *ret_entry)
 {
     res_described_init(&RES_RESULT_ENTRY, ret_entry);
     ret_entry->runs = entry->runs;
@@ -15,9 +15,11 @@ static void borrow(const struct res_entry *entry, struct res_result_entry *ret_e
     ret_entry->memory_count = entry->memory_count;
 }
 
-void trial_workload(const struct res_trial *trial, double resolve, struct res_result_workload *ret_workload)
+void trial_workload(const struct trial *trial, double resolve, struct res_result_workload *ret_workload)
 {
-    const struct res_entry *floor = res_trial_floor(trial);
+    const struct trial_entry *floor = trial->entry_count > trial->candidate_count + 1
+                                          ? &trial->entries[trial->candidate_count + 1]
+                                          : NULL;
     struct res_result_workload *workload = ret_workload;
     res_described_init(&RES_RESULT_WORKLOAD, workload);
     workload->rounds = trial->rounds;
@@ -27,7 +29,7 @@ void trial_workload(const struct res_trial *trial, double resolve, struct res_re
     workload->candidates = res_calloc(trial->candidate_count, sizeof *workload->candidates);
     for (size_t i = 0; i < trial->candidate_count; i++)
         borrow(&trial->entries[i], &workload->candidates[i]);
-    borrow(res_trial_control(trial), &workload->control);
+    borrow(&trial->entries[trial->candidate_count], &workload->control);
     if (floor != NULL) {
         workload->floor = res_calloc(1, sizeof *workload->floor);
         borrow(floor, workload->floor);
@@ -52,7 +54,7 @@ void trial_workload_drop(struct res_result_workload *workload)
     res_described_release(&RES_RESULT_WORKLOAD, workload);
 }
 
-struct res_series trial_floor_series(const struct res_trial *trial)
+struct res_series trial_floor_series(const struct trial *trial)
 {
     struct res_result_workload workload;
     trial_workload(trial, 0, &workload);
@@ -61,7 +63,7 @@ struct res_series trial_floor_series(const struct res_trial *trial)
     return series;
 }
 
-struct res_series trial_series(const struct res_trial *trial, size_t entry)
+struct res_series trial_series(const struct trial *trial, size_t entry)
 {
     struct res_result_workload workload;
     trial_workload(trial, 0, &workload);
@@ -72,7 +74,7 @@ struct res_series trial_series(const struct res_trial *trial, size_t entry)
     return series;
 }
 
-enum res_outcome trial_outcome(const struct res_trial *trial, size_t candidate, double limit,
+enum res_outcome trial_outcome(const struct trial *trial, size_t candidate, double limit,
                                struct res_tails *ret_tails)
 {
     const struct res_interval no_noise = {1, 1};

@@ -86,8 +86,8 @@ static json_t *tally_json(struct tally *tally)
     return json;
 }
 
-static size_t grown(const struct res_trial *trial, double width, size_t rounds_most, size_t *ret_rounds);
-static void keep_rounds(struct res_trial *trial, size_t rounds);
+static size_t grown(const struct trial *trial, double width, size_t rounds_most, size_t *ret_rounds);
+static void keep_rounds(struct trial *trial, size_t rounds);
 
 /* Of all candidates but the baseline; releases the tallies. */
 static json_t *tallies_json(struct tally *tallies, const struct samples *samples)
@@ -103,7 +103,7 @@ static json_t *tallies_json(struct tally *tallies, const struct samples *samples
 
 /* ---- a long experiment ---------------------------------------------------------------------- */
 
-static void tally_all(const struct res_trial *trial, double resolve, struct tally *tallies)
+static void tally_all(const struct trial *trial, double resolve, struct tally *tallies)
 {
     struct res_result_workload workload;
     trial_workload(trial, resolve, &workload);
@@ -120,10 +120,10 @@ static json_t *cut(const char *path, size_t rounds, double width)
 {
     struct samples samples;
     samples_load(path, &samples);
-    const struct res_trial *whole = &samples.trial;
+    const struct trial *whole = &samples.trial;
     struct tally *tallies = res_calloc(whole->candidate_count, sizeof *tallies);
     for (size_t first = 0, experiments = 0; first < whole->rounds; experiments++) {
-        struct res_trial trial;
+        struct trial trial;
         size_t count = rounds;
         samples_cut(&samples, first, whole->rounds - first, whole->memory_rounds, &trial);
         const bool whole_one = width > 0 ? grown(&trial, width, rounds, &count) > 0
@@ -144,7 +144,7 @@ static json_t *cut(const char *path, size_t rounds, double width)
 
 /* ---- models --------------------------------------------------------------------------------- */
 
-static void keep_rounds(struct res_trial *trial, size_t rounds)
+static void keep_rounds(struct trial *trial, size_t rounds)
 {
     trial->rounds = (unsigned)rounds;
     for (size_t i = 0; i < trial->entry_count; i++)
@@ -152,17 +152,21 @@ static void keep_rounds(struct res_trial *trial, size_t rounds)
 }
 
 /* How many rounds of a trial a width takes: 0 where there are not enough. */
-static size_t grown(const struct res_trial *trial, double width, size_t rounds_most, size_t *ret_rounds)
+static size_t grown(const struct trial *trial, double width, size_t rounds_most, size_t *ret_rounds)
 {
     struct res_options options = {.rounds = (unsigned)rounds_most, .until = width};
-    struct res_trial part = *trial;
+    struct trial part = *trial;
     const size_t have = trial->rounds;
     size_t rounds = RES_ROUNDS_FOR_VERDICT;
     part.entries = res_calloc(part.entry_count, sizeof *part.entries);
     memcpy(part.entries, trial->entries, part.entry_count * sizeof *part.entries);
     for (; rounds <= have; rounds++) {
         keep_rounds(&part, rounds);
-        if (res_until_ended(&part, &options, 0, 0, 0))
+        struct res_result_workload workload;
+        trial_workload(&part, 0, &workload);
+        const bool is_over = res_until_ended(&(struct res_trial){.told = &workload}, &options, 0, 0, 0);
+        trial_workload_drop(&workload);
+        if (is_over)
             break;
     }
     free(part.entries);
@@ -174,10 +178,10 @@ static size_t grown(const struct res_trial *trial, double width, size_t rounds_m
 static void simulate_one(enum model model, double effect, size_t rounds, double width,
                          struct res_random *random, struct tally *tally)
 {
-    struct res_trial trial;
+    struct trial trial;
     size_t count = rounds;
     model_draw(model, effect, rounds, random, &trial);
-    struct res_trial part = trial;
+    struct trial part = trial;
     part.entries = res_calloc(part.entry_count, sizeof *part.entries);
     memcpy(part.entries, trial.entries, part.entry_count * sizeof *part.entries);
     if (width > 0)

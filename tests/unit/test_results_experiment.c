@@ -52,13 +52,13 @@ static void unscripted(struct res_candidate *candidate)
 static const struct res_workload WORKLOAD = {
     .name = "test", .path = "/dev/null", .ops = 10, .threads = 1, .complete = true};
 
-/* What a test begins with, and the experiment that it makes of it. */
+/* What a test begins with, and the result that is made of it. */
 static struct setup {
     struct res_candidate pool[8];
     const struct res_candidate *candidates[8];
     struct res_options options;
 } setup;
-static struct res_experiment experiment;
+static struct res_result made;
 
 /* scripts: names of the pool's candidates in use; `none` is always the floor. */
 static void setup_init(size_t candidate_count)
@@ -87,24 +87,14 @@ static void setup_init(size_t candidate_count)
 
 static void run(void)
 {
-    res_experiment_run(&setup.options, &experiment);
+    res_experiment_run(&setup.options, &made);
 }
 
 static void setup_release(void)
 {
-    res_experiment_release(&experiment);
+    res_result_release(&made);
     for (size_t i = 0; i < 8; i++)
         unscripted(&setup.pool[i]);
-}
-
-/* Its result as JSON. */
-static json_t *json_of(const struct res_missing *missing, size_t count)
-{
-    struct res_result result;
-    res_result_of_experiment(&experiment, missing, count, &result);
-    json_t *json = res_result_write(&result);
-    res_result_release(&result);
-    return json;
 }
 
 static void near(const char *what, double actual, double expected)
@@ -113,27 +103,21 @@ static void near(const char *what, double actual, double expected)
         HARNESS_FAIL("%s is %.9g, expected %.9g", what, actual, expected);
 }
 
-/* Candidates, control, floor, as the result has them. */
+/* Candidates, control, floor. */
 static struct res_figures figures_of(size_t entry)
 {
-    struct res_result result;
-    res_result_of_experiment(&experiment, NULL, 0, &result);
-    const struct res_result_workload *workload = &result.workloads[0];
-    const struct res_figures figures = entry < workload->candidate_count ? workload->candidates[entry].figures
-                                       : entry == workload->candidate_count ? workload->control.figures
-                                                                            : workload->floor->figures;
-    res_result_release(&result);
-    return figures;
+    const struct res_result_workload *workload = &made.workloads[0];
+    return entry < workload->candidate_count    ? workload->candidates[entry].figures
+           : entry == workload->candidate_count ? workload->control.figures
+                                                : workload->floor->figures;
 }
 
 TEST(figures_are_net_of_the_floor)
 {
     setup_init(2);
     run();
-    const struct res_trial *trial = &experiment.trials[0];
-    CHECK_U64(trial->entry_count, 4);
-    CHECK_U64(trial->rounds, 8);
-    CHECK_STR(trial->digest, "d1");
+    CHECK_U64(made.workloads[0].rounds, 8);
+    CHECK_STR(made.workloads[0].digest, "d1");
     const struct res_figures base = figures_of(0);
     const struct res_figures fast = figures_of(1);
     const struct res_figures control = figures_of(2);
@@ -213,8 +197,11 @@ TEST(batches_of_long_runs_are_merged)
     }
     setup.options.rounds = 1;
     run();
-    for (size_t i = 0; i < experiment.trials[0].entry_count; i++) {
-        const struct res_run *run = &experiment.trials[0].entries[i].runs[0];
+    const struct res_result_workload *workload = &made.workloads[0];
+    const struct res_run *const runs[] = {workload->candidates[0].runs, workload->candidates[1].runs,
+                                          workload->control.runs, workload->floor->runs};
+    for (size_t i = 0; i < 4; i++) {
+        const struct res_run *run = runs[i];
         CHECK_U64(run->batch_count, 1667);
         CHECK_U64(run->batch_ns[0], 3);
         CHECK_U64(run->batch_ns[1666], 2);
@@ -236,15 +223,15 @@ TEST(memory_is_of_its_own_pass)
     setup.options.memory_rounds = 3;
     setup.options.idle_ms = 60000;
     run();
-    const struct res_trial *trial = &experiment.trials[0];
+    const struct res_result_workload *told = &made.workloads[0];
     const struct res_figures base = figures_of(0);
     const struct res_figures other = figures_of(1);
     const struct res_figures odd = figures_of(2);
-    CHECK_U64(trial->rounds, 8);
-    CHECK_U64(trial->memory_rounds, 3);
-    CHECK_U64(trial->entries[1].run_count, 8);
-    CHECK_U64(trial->entries[1].memory_count, 3);
-    CHECK_U64(res_trial_floor(trial)->memory_count, 0);
+    CHECK_U64(told->rounds, 8);
+    CHECK_U64(told->memory_rounds, 3);
+    CHECK_U64(told->candidates[1].run_count, 8);
+    CHECK_U64(told->candidates[1].memory_count, 3);
+    CHECK_U64(told->floor->memory_count, 0);
     near("time", other.steady_ns_per_op, 20); /* and nothing of the 9000 of the memory pass */
     near("peak", base.peak_bytes, 100);
     near("peak of the other", other.peak_bytes, 50);
@@ -253,7 +240,7 @@ TEST(memory_is_of_its_own_pass)
     near("given back", other.given_back_share, 0.5);
     CHECK_U64(other.peak.verdict, RES_LESS);
     CHECK_U64(odd.peak.verdict, RES_UNDECIDED);
-    json_t *result = json_of(NULL, 0);
+    json_t *result = res_result_write(&made);
     json_t *entry = json_array_get(
         json_object_get(json_array_get(json_object_get(result, "workloads"), 0), "candidates"), 2);
     json_t *resident = json_object_get(entry, "resident");
@@ -274,11 +261,10 @@ TEST(without_recorded_time_memory_is_of_the_timed_runs)
     setup_init(2);
     setup.options.memory_rounds = 3;
     run();
-    const struct res_trial *trial = &experiment.trials[0];
-    CHECK_U64(trial->memory_rounds, 0);
-    CHECK_U64(trial->entries[1].memory_count, 0);
+    CHECK_U64(made.workloads[0].memory_rounds, 0);
+    CHECK_U64(made.workloads[0].candidates[1].memory_count, 0);
     near("peak", figures_of(1).peak_bytes, 2000);
-    json_t *result = json_of(NULL, 0);
+    json_t *result = res_result_write(&made);
     char *table = res_table_text(typed(result), &(struct res_style){.details = true});
     CHECK(strstr(table, "resident memory is that of the timed runs, on the machine") != NULL);
     free(table);
@@ -292,14 +278,12 @@ TEST(a_failing_candidate_says_why_and_stops_no_other)
         NULL, NULL, "other ops", "'/lib/other.so'", "the last words", "no JSON", "exit code 1: no memory"};
     setup_init(7);
     run();
-    const struct res_trial *trial = &experiment.trials[0];
-    CHECK_U64(trial->rounds, 8);
+    CHECK_U64(made.workloads[0].rounds, 8);
     for (size_t i = 0; i < 7; i++) {
-        const struct res_entry *entry = &trial->entries[i];
+        const struct res_result_entry *entry = &made.workloads[0].candidates[i];
         const bool failed = entry->failed != NULL;
         if (failed != (reasons[i] != NULL) || (failed && strstr(entry->failed, reasons[i]) == NULL))
-            HARNESS_FAIL("%s: '%s', expected '%s'", entry->candidate->name,
-                         failed ? entry->failed : "no failure",
+            HARNESS_FAIL("%s: '%s', expected '%s'", entry->name, failed ? entry->failed : "no failure",
                          reasons[i] != NULL ? reasons[i] : "no failure");
         CHECK_U64(entry->run_count, failed ? 0 : 8);
         CHECK(isnan(figures_of(i).time.ratio) == failed);
@@ -315,7 +299,7 @@ TEST(a_run_that_hangs_is_ended)
     setup.options.timeout_ns = 300000000;
     setup.options.rounds = 1;
     run();
-    const char *failed = experiment.trials[0].entries[1].failed;
+    const char *failed = made.workloads[0].candidates[1].failed;
     CHECK(failed != NULL && strcmp(failed, "gave no answer in 300 ms (--timeout)") == 0);
     setup_release();
 }
@@ -359,9 +343,9 @@ TEST(each_round_holds_everyone_once_in_an_order_of_the_seed)
     bool shuffled = false;
     setup_init(2);
     run_logged(7, 99, &first);
-    res_experiment_release(&experiment);
+    res_result_release(&made);
     run_logged(7, 99, &again);
-    res_experiment_release(&experiment);
+    res_result_release(&made);
     run_logged(8, 99, &other);
     CHECK_STR(first.order[0], "bfcn"); /* the warm-up */
     for (unsigned round = 1; round <= 8; round++) {
@@ -393,11 +377,12 @@ TEST(stopping_keeps_the_finished_rounds)
     struct log log;
     setup_init(2);
     run_logged(7, 4, &log);
-    CHECK(experiment.stopped);
-    CHECK_U64(experiment.trials[0].rounds, 3);
-    for (size_t i = 0; i < experiment.trials[0].entry_count; i++)
-        CHECK_U64(experiment.trials[0].entries[i].run_count, 3);
-    json_t *result = json_of(NULL, 0);
+    const struct res_result_workload *workload = &made.workloads[0];
+    CHECK(made.stopped);
+    CHECK_U64(workload->rounds, 3);
+    CHECK(workload->candidates[0].run_count == 3 && workload->candidates[1].run_count == 3);
+    CHECK(workload->control.run_count == 3 && workload->floor->run_count == 3);
+    json_t *result = res_result_write(&made);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds")), 3);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds_asked")), 8);
     CHECK(json_is_true(json_object_get(result, "stopped")));
@@ -414,8 +399,10 @@ TEST(the_result_keeps_every_sample)
 {
     const struct res_missing missing = {.name = "absent", .reason = "not here"};
     setup_init(2);
+    setup.options.missing = &missing;
+    setup.options.missing_count = 1;
     run();
-    json_t *result = json_of(&missing, 1);
+    json_t *result = res_result_write(&made);
     json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
     json_t *runs = json_object_get(json_array_get(json_object_get(workload, "candidates"), 1), "runs");
     CHECK_STR(json_string_value(json_object_get(result, "schema")), "mallab-experiment/1");

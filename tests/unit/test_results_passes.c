@@ -14,6 +14,7 @@
 struct lab {
     struct res_trial trial;
     struct res_entry entries[ENTRIES];
+    struct res_result_entry told[ENTRIES];
     unsigned runs, runs_of[ENTRIES];
     unsigned fails_at; /* run of entry 1 that fails, from 1; 0: none */
     unsigned stops_at; /* run of all that is stopped, from 1 */
@@ -44,8 +45,10 @@ static const json_t *run(void *context, struct res_entry *entry, char **ret_reas
 
 static struct res_passes_runner lab_init(struct lab *lab)
 {
-    *lab = (struct lab){.trial = {.entry_count = ENTRIES, .candidate_count = 2}};
+    *lab = (struct lab){.trial = {.entry_count = ENTRIES}};
     lab->trial.entries = lab->entries;
+    for (size_t i = 0; i < ENTRIES; i++)
+        lab->entries[i].told = &lab->told[i];
     lab->entries[2].is_control = true;
     lab->entries[3].is_floor = true;
     return (struct res_passes_runner){.run = run, .context = lab};
@@ -53,8 +56,10 @@ static struct res_passes_runner lab_init(struct lab *lab)
 
 static void lab_release(struct lab *lab)
 {
-    for (size_t i = 0; i < ENTRIES; i++)
-        res_passes_release(&lab->entries[i].passes);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        json_decref(lab->entries[i].latency);
+        free(lab->entries[i].latency_failed);
+    }
     json_decref(lab->last);
 }
 
@@ -65,7 +70,7 @@ static void drop(struct res_latency_figures *figures)
     free(figures);
 }
 
-static struct res_latency_figures *latency_of(const struct res_passes *passes, const struct res_passes *floor)
+static struct res_latency_figures *latency_of(const struct res_entry *passes, const struct res_entry *floor)
 {
     struct res_result_entry entry = {.latency = res_latency_read(passes->latency, passes->latency_failed)};
     struct res_result_entry harness = {
@@ -83,7 +88,7 @@ TEST(figures_over_the_passes)
     CHECK(res_passes_latency(&lab.trial, 3, &random, &runner));
     CHECK_U64(lab.runs, 12);
     CHECK_U64(lab.runs_of[2], 3); /* of the control too: its percentiles are the noise */
-    struct res_latency_figures *figures = latency_of(&lab.entries[1].passes, &lab.entries[3].passes);
+    struct res_latency_figures *figures = latency_of(&lab.entries[1], &lab.entries[3]);
     CHECK_U64(figures->passes, 3);
     CHECK_U64(figures->all.count, 9);
     CHECK_U64(figures->all.p99_ns, 230);
@@ -96,11 +101,11 @@ TEST(figures_over_the_passes)
     CHECK_U64(figures->by_call[1].typical_ns, 25 - 6);
     CHECK_U64(figures->run_count, 3);
     drop(figures);
-    figures = latency_of(&lab.entries[1].passes, NULL);
+    figures = latency_of(&lab.entries[1], NULL);
     CHECK_U64(figures->all.typical_ns, 23);
     CHECK(!figures->floor_subtracted);
     drop(figures);
-    CHECK(latency_of(&(struct res_passes){0}, NULL) == NULL);
+    CHECK(latency_of(&(struct res_entry){.latency = NULL}, NULL) == NULL);
     lab_release(&lab);
 }
 
@@ -113,9 +118,9 @@ TEST(a_failure_is_told_and_stops_no_other)
     CHECK(res_passes_latency(&lab.trial, 3, &random, &runner));
     CHECK_U64(lab.runs_of[0], 3);
     CHECK_U64(lab.runs_of[1], 2); /* not tried again */
-    struct res_latency_figures *figures = latency_of(&lab.entries[1].passes, NULL);
+    struct res_latency_figures *figures = latency_of(&lab.entries[1], NULL);
     CHECK_STR(figures->unavailable, "it broke");
-    CHECK(lab.entries[1].failed == NULL);
+    CHECK(lab.told[1].failed == NULL);
     drop(figures);
     lab_release(&lab);
 }
@@ -126,10 +131,10 @@ TEST(what_failed_in_the_rounds_takes_no_part)
     struct res_random random = res_random_from(1);
     const struct res_passes_runner runner = lab_init(&lab);
     char reason[] = "before";
-    lab.entries[1].failed = reason;
+    lab.told[1].failed = reason;
     CHECK(res_passes_latency(&lab.trial, 2, &random, &runner));
     CHECK_U64(lab.runs_of[1], 0);
-    CHECK(lab.entries[1].passes.latency == NULL);
+    CHECK(lab.entries[1].latency == NULL);
     lab_release(&lab);
 }
 
@@ -142,6 +147,6 @@ TEST(a_stop_drops_what_is_not_whole)
     CHECK(!res_passes_latency(&lab.trial, 3, &random, &runner));
     CHECK_U64(lab.runs, 5);
     for (size_t i = 0; i < ENTRIES; i++)
-        CHECK(lab.entries[i].passes.latency == NULL);
+        CHECK(lab.entries[i].latency == NULL);
     lab_release(&lab);
 }

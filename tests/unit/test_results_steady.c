@@ -4,6 +4,7 @@
 
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
@@ -132,22 +133,24 @@ TEST(quantiles_of_student)
 
 /* A trial of a baseline, a candidate and the control, whose runs have two batches that stray by `spread` over the rounds. */
 static void trial_of(double spread, unsigned rounds, struct res_run *runs, uint64_t *ns,
-                     struct res_entry *entries, struct res_trial *ret_trial)
+                     struct res_result_workload *told, struct res_trial *ret_trial)
 {
+    static struct res_result_entry candidates[2];
     struct res_random random = res_random_from(9);
-    *ret_trial = (struct res_trial){
-        .entries = entries, .entry_count = 3, .candidate_count = 2, .rounds = rounds};
+    *ret_trial = (struct res_trial){.told = told};
+    *told = (struct res_result_workload){.candidates = candidates, .candidate_count = 2, .rounds = rounds};
     for (size_t i = 0; i < 3; i++) {
-        entries[i] = (struct res_entry){.is_control = i == 2, .runs = &runs[i * rounds], .run_count = rounds};
+        struct res_result_entry *entry = i < 2 ? &candidates[i] : &told->control;
+        *entry = (struct res_result_entry){.runs = &runs[i * rounds], .run_count = rounds};
         for (size_t round = 0; round < rounds; round++) {
             uint64_t *batches = &ns[2 * (i * rounds + round)];
             for (size_t batch = 0; batch < 2; batch++)
                 batches[batch] = (uint64_t)(1e6 *
                                             (1 + spread * (double)res_random_below(&random, 1000) / 1000));
-            entries[i].runs[round] = (struct res_run){.ops = 1000,
-                                                      .batch_count = 2,
-                                                      .batch_ns = batches,
-                                                      .ns_per_op = (double)(batches[0] + batches[1]) / 1000};
+            entry->runs[round] = (struct res_run){.ops = 1000,
+                                                  .batch_count = 2,
+                                                  .batch_ns = batches,
+                                                  .ns_per_op = (double)(batches[0] + batches[1]) / 1000};
         }
     }
 }
@@ -157,9 +160,9 @@ static const char *ended(double spread, unsigned rounds, const struct res_option
 {
     struct res_run runs[3 * 40] = {0};
     uint64_t ns[2 * 3 * 40];
-    struct res_entry entries[3];
+    struct res_result_workload told;
     struct res_trial trial;
-    trial_of(spread, rounds, runs, ns, entries, &trial);
+    trial_of(spread, rounds, runs, ns, &told, &trial);
     return res_until_ended(&trial, options, share_ns, elapsed_ns, 100) ? res_ended_name(trial.ended) : "on";
 }
 
@@ -183,10 +186,10 @@ TEST(rounds_end_for_width_time_or_number)
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
 }
 
-static enum res_need needs(void *context, struct res_trial *trial)
+static enum res_need needs(void *context, struct res_result_workload *workload)
 {
     unsigned *looks = context;
-    return ++*looks == 2 ? RES_NEED_NOTHING : trial->rounds == 16 ? RES_NEED_PASSES : RES_NEED_ROUNDS;
+    return ++*looks == 2 ? RES_NEED_NOTHING : workload->rounds == 16 ? RES_NEED_PASSES : RES_NEED_ROUNDS;
 }
 
 TEST(rounds_end_when_all_is_decided)
@@ -195,13 +198,13 @@ TEST(rounds_end_when_all_is_decided)
     const struct res_options options = {.rounds = 40, .until = 0.02, .decided = needs, .context = &looks};
     struct res_run runs[3 * 40] = {0};
     uint64_t ns[2 * 3 * 40];
-    struct res_entry entries[3];
+    struct res_result_workload told;
     struct res_trial trial;
-    trial_of(0, 15, runs, ns, entries, &trial);
+    trial_of(0, 15, runs, ns, &told, &trial);
     CHECK(!res_until_ended(&trial, &options, 0, 0, 0) && looks == 0); /* narrow, but fewer than 16 */
-    trial_of(0, 16, runs, ns, entries, &trial);
+    trial_of(0, 16, runs, ns, &told, &trial);
     CHECK(!res_until_ended(&trial, &options, 0, 0, 0) && looks == 1 && trial.need == RES_NEED_PASSES);
-    trial_of(0.5, 18, runs, ns, entries, &trial);
+    trial_of(0.5, 18, runs, ns, &told, &trial);
     CHECK(res_until_ended(&trial, &options, 0, 0, 0) && looks == 2); /* wide, and decided */
     CHECK_STR(res_ended_name(trial.ended), "decided");
 }
@@ -214,14 +217,15 @@ TEST(what_chance_makes_large_ends_nothing)
     const struct res_options options = {.rounds = 40, .until = 0.02};
     struct res_run runs[3 * 16] = {0};
     uint64_t ns[2 * 3 * 16];
-    struct res_entry entries[3];
+    struct res_result_workload told;
     struct res_trial trial;
-    trial_of(0.3, 16, runs, ns, entries, &trial);
+    trial_of(0.3, 16, runs, ns, &told, &trial);
     for (size_t i = 0; i < 3 * 16; i++)
         for (size_t batch = 0; batch < 2; batch++)
             if (fast[i / 16][i % 16])
                 ns[2 * i + batch] = ns[2 * i + batch] * 3 / 4;
-    CHECK(res_trial_time(&trial, &entries[1]).interval.low > 1.05);
+    res_workload_judge(&told);
+    CHECK(told.candidates[1].figures.time.interval.low > 1.05);
     CHECK(!res_until_ended(&trial, &options, 0, 0, 0));
     for (size_t i = 2 * 16; i < 2 * 2 * 16; i++) /* the candidate: really slower */
         ns[i] *= 2;

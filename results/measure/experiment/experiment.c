@@ -8,6 +8,7 @@
 
 #include "footprint/base/process.h"
 #include "results/measure/base/random.h"
+#include "results/measure/figures/figures.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
@@ -62,11 +63,11 @@ static unsigned planned(const struct res_options *options, uint64_t share, doubl
 static uint64_t patience_ns(const struct res_trial *trial, const struct res_entry *entry, enum phase phase)
 {
     const struct res_entry *baseline = &trial->entries[0];
-    uint64_t like_ns = entry->warmup_ns;
+    uint64_t like_ns = entry->told->warmup_ns;
     if (phase == PHASE_CHECK)
         like_ns = baseline->check_ns;
     else if (like_ns == 0)
-        like_ns = baseline->warmup_ns;
+        like_ns = baseline->told->warmup_ns;
     return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
 }
 
@@ -137,20 +138,18 @@ static enum res_run_state finish(struct state *state, const struct res_trial *tr
 static enum res_run_state finish_or_fail(struct state *state, const struct res_trial *trial, struct job *job,
                                          enum phase phase, struct res_run *ret_run)
 {
-    char *reason = NULL;
+    RES_FREED char *reason = NULL;
     const enum res_run_state outcome = finish(state, trial, job, phase, ret_run, &reason);
-    if (outcome == RES_RUN_FAILED) {
-        res_entry_fail(job->entry, reason);
-        json_decref(job->entry->failure);
-        job->entry->failure = job->failure;
-    }
+    if (outcome == RES_RUN_FAILED)
+        res_entry_fail(job->entry, reason, job->failure);
+    json_decref(job->failure);
     return outcome;
 }
 
 /* One run of each candidate that looks whether it keeps its promises; those that do not are out. */
 static void check(struct state *state, struct res_trial *trial)
 {
-    for (size_t i = 0; i < trial->candidate_count && !state->stopped; i++) {
+    for (size_t i = 0; i < trial->told->candidate_count && !state->stopped; i++) {
         struct res_entry *entry = &trial->entries[i];
         struct res_run run = {0};
         struct job job;
@@ -158,11 +157,11 @@ static void check(struct state *state, struct res_trial *trial)
         if (finish_or_fail(state, trial, &job, PHASE_CHECK, &run) != RES_RUN_OK)
             continue;
         entry->check_ns = run.elapsed_ns;
-        entry->check = json_incref(json_object_get(run.json, "check"));
+        entry->told->check = json_incref(json_object_get(run.json, "check"));
         res_run_release(&run);
     }
-    if (trial->entries[0].failed != NULL)
-        res_entry_fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
+    if (trial->entries[0].told->failed != NULL)
+        res_entry_fail(&trial->entries[trial->told->candidate_count], "the baseline failed its check", NULL);
 }
 
 /* The number of runs of a phase at a time: two where nothing is timed, and nothing of one run can show in another: one thread each,
@@ -190,7 +189,7 @@ static void run_each(struct state *state, struct res_trial *trial, enum phase ph
             struct res_entry *entry = &trial->entries[order[i]];
             if (phase == PHASE_MEMORY && entry->is_floor)
                 continue; /* it has no memory */
-            if (entry->failed != NULL)
+            if (entry->told->failed != NULL)
                 state->runs_done++;
             else
                 begin(state, trial, entry, phase, round, NULL, &jobs[count++]);
@@ -198,7 +197,7 @@ static void run_each(struct state *state, struct res_trial *trial, enum phase ph
         for (size_t k = 0; k < count; k++) {
             struct res_run *run = &ret_runs[jobs[k].entry - trial->entries];
             if (finish_or_fail(state, trial, &jobs[k], phase, run) == RES_RUN_OK && phase == PHASE_WARM_UP)
-                jobs[k].entry->warmup_ns = run->elapsed_ns; /* which bounds the others */
+                jobs[k].entry->told->warmup_ns = run->elapsed_ns; /* which bounds the others */
         }
     }
     for (size_t i = 0; i < all && state->stopped; i++)
@@ -247,7 +246,7 @@ static const json_t *run_pass(void *context, struct res_entry *entry, char **ret
     begin(passing->state, passing->trial, entry, PHASE_PASS, RES_ROUND_PASS, "--latency", &job);
     if (finish(passing->state, passing->trial, &job, PHASE_PASS, &passing->run, ret_reason) != RES_RUN_OK)
         return NULL;
-    if (strcmp(passing->run.digest, passing->trial->digest) != 0) {
+    if (strcmp(passing->run.digest, passing->trial->told->digest) != 0) {
         *ret_reason = res_strdup("it executed other ops than in the rounds");
         return NULL;
     }
@@ -260,7 +259,7 @@ static void run_passes(struct state *state, struct res_trial *trial)
     struct passing passing = {.state = state, .trial = trial};
     const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
     const bool alone = trial->workload->member_count == 0;
-    if (trial->digest != NULL && alone && !state->stopped)
+    if (trial->told->digest != NULL && alone && !state->stopped)
         (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner); /* state knows */
     if (!alone)
         res_passes_leave_out_latency(trial, options, RES_GROUP_WHY);
@@ -304,31 +303,32 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
         state->runs_all -= entries * rounds;
         rounds = planned(options, share, round_ns);
         state->runs_all += entries * rounds;
-        const unsigned round = trial->rounds;
+        const unsigned round = (unsigned)trial->told->rounds;
         const uint64_t round_begun_ns = fp_now_ns();
         run_round(state, trial, round, PHASE_ROUND);
         const uint64_t timed_ns = fp_now_ns() - round_begun_ns;
-        if ((trial->memory_rounds < memory_rounds || (memory_rounds > 0 && trial->need == RES_NEED_PASSES)) &&
+        if ((trial->told->memory_rounds < memory_rounds ||
+             (memory_rounds > 0 && trial->need == RES_NEED_PASSES)) &&
             !state->stopped && passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
             run_round(state, trial, round, PHASE_MEMORY);
         trial->elapsed_ns = fp_now_ns() - begun_ns;
-        round_ns = (double)trial->elapsed_ns / trial->rounds;
+        round_ns = (double)trial->elapsed_ns / (double)trial->told->rounds;
         behind_ns = timed_ns * pass_runs / entries;
         done = !state->stopped &&
                res_until_ended(trial, options, share, trial->elapsed_ns,
-                               timed_ns + (trial->rounds >= RES_ROUNDS_FOR_VERDICT ? behind_ns : 0));
+                               timed_ns + (trial->told->rounds >= RES_ROUNDS_FOR_VERDICT ? behind_ns : 0));
     }
     if (state->stopped)
         trial->ended = RES_ENDED_INTERRUPT;
     else { /* for the progress of what follows: passes that were not made count as done */
-        state->runs_all += entries * trial->rounds - entries * rounds;
-        state->runs_done = runs_before + entries * (trial->rounds + 1) +
+        state->runs_all += entries * trial->told->rounds - entries * rounds;
+        state->runs_done = runs_before + entries * (trial->told->rounds + 1) +
                            res_experiment_more_runs(options, trial->workload) - pass_runs;
     }
     return state->stopped || passes_fit(options, share, trial->elapsed_ns, behind_ns);
 }
 
-void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
+void res_experiment_run(const struct res_options *options, struct res_result *ret_result)
 {
     struct state state = {
         .options = options,
@@ -340,14 +340,13 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
                               (planned(options, options->time_budget_ns > 0, 1) + 1) +
                           res_experiment_more_runs(options, &options->workloads[i]);
     assert(options->candidate_count > 0 && options->rounds > 0);
-    *ret_experiment = (struct res_experiment){
-        .options = *options,
-        .trials = res_calloc(options->workload_count, sizeof *ret_experiment->trials),
-    };
+    res_result_begin(options, ret_result);
+    ret_result->workloads = res_calloc(options->workload_count + 1, sizeof *ret_result->workloads);
     struct res_start_cost *starts[2] = {NULL, NULL}; /* of programs without libstdc++, and with it */
     for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
-        struct res_trial *trial = &ret_experiment->trials[i];
-        res_trial_begin(trial, options, &options->workloads[i]);
+        struct res_trial trial;
+        res_trial_begin(&trial, options, &options->workloads[i],
+                        &ret_result->workloads[ret_result->workload_count++]);
         const bool cxx_library = options->workloads[i].process.cxx_library;
         if (starts[cxx_library] == NULL) {
             starts[cxx_library] = res_calloc(options->candidate_count, sizeof **starts);
@@ -355,22 +354,22 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
                 res_start_costs(options, cxx_library, starts[cxx_library]);
         }
         for (size_t k = 0; k < options->candidate_count; k++)
-            trial->entries[k].start = starts[cxx_library][k];
-        ret_experiment->trial_count++;
-        if (run_rounds(&state, trial, share_ns(options, begun_ns, i)))
-            run_passes(&state, trial);
+            if (starts[cxx_library][k].starts > 0)
+                trial.entries[k].told->start = starts[cxx_library][k];
+        if (run_rounds(&state, &trial, share_ns(options, begun_ns, i)))
+            run_passes(&state, &trial);
         else
-            res_passes_leave_out_latency(trial, options, RES_NO_TIME_WHY);
+            res_passes_leave_out_latency(&trial, options, RES_NO_TIME_WHY);
+        res_trial_end(&trial, options);
+        if (trial.told->rounds < ret_result->rounds) /* only a stop makes it less than asked for */
+            ret_result->rounds = trial.told->rounds;
     }
     free(starts[0]);
     free(starts[1]);
-    ret_experiment->stopped = state.stopped;
-}
-
-void res_experiment_release(struct res_experiment *experiment)
-{
-    for (size_t i = 0; i < experiment->trial_count; i++)
-        res_trial_release(&experiment->trials[i]);
-    free(experiment->trials);
-    *experiment = (struct res_experiment){0};
+    ret_result->stopped = state.stopped;
+    res_result_names_apart(ret_result);
+    res_result_set_complete(ret_result);
+    res_result_judge(ret_result);
+    for (size_t i = 0; i < ret_result->workload_count; i++)
+        ret_result->workloads[i].stopped_width = res_until_width(&ret_result->workloads[i]);
 }

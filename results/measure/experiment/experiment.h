@@ -25,24 +25,45 @@
 
 #include "results/measure/result/result.h"
 
-struct res_experiment {
-    struct res_options options; /* as given: its pointers stay borrowed */
-    struct res_trial *trials;   /* one for each workload begun */
-    size_t trial_count;
-    bool stopped; /* by options.stop: rounds not finished are dropped */
+/* A workload to replay; strings borrowed. */
+struct res_workload {
+    const char *name;  /* for people: the file's base name */
+    char program[128]; /* recorded; "" when unknown */
+    char label
+        [FP_LABEL_BYTES]; /* of the host where; "": none. With file_digest the key of what was recorded */
+    const char *path;
+    const struct res_member
+        *members;         /* of a group of processes, which is replayed one by one; each has its path */
+    size_t member_count;  /* 0: it is one process, at path */
+    uint64_t file_digest; /* wl_reader_digest */
+    uint64_t ops;
+    uint64_t duration_ns; /* recorded */
+    uint64_t live_peak_bytes;
+    uint32_t threads;
+    uint64_t processes;  /* of the recording that this was one of; 0: not known, or the only one */
+    double events_share; /* of all their events */
+    char selection[512]; /* what of the recording it is, in words; "": all */
+    bool complete;       /* whether the recording is */
+    bool lost_known;     /* or more may be missing than lost_calls */
+    uint64_t lost_calls;
+    uint64_t left_out_calls; /* on objects that were made while nothing was recorded */
+    uint64_t removed_calls;  /* in windows of the recording that --keep-windows has removed */
+    char live[16];           /* "known", "from_middle", "paused": whether what was live is; "": known */
+    char incomplete_why[256];
+    uint64_t unseen_frees;     /* objects over which others were made */
+    struct res_process_facts { /* of the recorded process; 0: not known */
+        uint64_t cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
+            ran_ns;
+        bool cxx_library;          /* it began with libstdc++ in any case */
+        char ended[48];            /* as its recording says; "": not known */
+        uint64_t brief_calls;      /* of threads that were over at once: how many of them overlap is chance */
+        struct res_growth growth;  /* beyond what was live */
+        struct fp_machine machine; /* where it ran; FP_USAGE_UNKNOWN: not known */
+    } process;
+    struct {
+        char name[64], version[64], how[16]; /* "": not known */
+    } runs_on;                               /* the allocator that served it */
 };
-
-/* res_experiment_run - run it all.
- * options         borrowed until res_experiment_release.
- * ret_experiment  always filled. */
-void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment);
-
-/* res_experiment_more_runs - how many replays of a workload there are beside its rounds and their warm-up: for memory, checks, single
- * calls. */
-size_t res_experiment_more_runs(const struct res_options *options, const struct res_workload *workload);
-void res_experiment_release(struct res_experiment *experiment);
-
-/* ---- result_making.c: the result (result.h) of an experiment: figures of its samples, and every sample. */
 
 /* A candidate that was asked for, or belongs to the default list, and is not on this machine. Strings borrowed. */
 struct res_missing {
@@ -50,27 +71,112 @@ struct res_missing {
     const char *reason;
 };
 
-/* res_result_of_experiment - the whole result, which owns all that is in it. Release with res_result_release.
- * missing  missing_count entries, borrowed; may be NULL when 0. */
-void res_result_of_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
-                              size_t missing_count, struct res_result *ret_result);
+/* A trial's need before it says enough: nothing; more rounds; more rounds with memory passes. */
+enum res_need { RES_NEED_NOTHING, RES_NEED_ROUNDS, RES_NEED_PASSES };
 
-/* res_result_set_complete - `complete` and `incomplete_why`: false where it was stopped, or where one of its workloads comes
- * of a recording that is not whole. */
+struct res_options {
+    const struct res_workload *workloads;
+    size_t workload_count;
+    const struct res_candidate *const *candidates; /* resolved and found; the first is the baseline */
+    size_t candidate_count;                        /* > 0 */
+    const struct res_missing *missing;             /* missing_count; may be NULL when 0 */
+    size_t missing_count;
+    const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
+    unsigned rounds;                   /* > 0; with until or time_budget_ns: at most */
+    unsigned rounds_least; /* where time_budget_ns ends them, and of passes what does not fit is left out; 0:
+                              RES_ROUNDS_FOR_VERDICT, and all of them are made */
+    double until;          /* go on until every interval of time is narrower (trial_runs.c); 0: not asked */
+    /* Looks instead of that, at a workload with its runs so far; NULL: none. */
+    enum res_need (*decided)(void *context, struct res_result_workload *workload);
+    uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
+    uint64_t seed;
+    uint64_t timeout_ns;                       /* of one run; 0: none */
+    uint64_t limit_bytes;                      /* of memory, for all entries but the floor; 0: none */
+    const struct res_group_place *group_place; /* of control groups that limit; NULL: by RLIMIT_DATA */
+    const char *limit_by_why; /* why not in control groups; NULL: they are, or it was asked so */
+    bool check;               /* look whether each candidate keeps its promises before its warm-up */
+    bool one_thread;          /* the ops of all threads on one */
+    uint64_t processors;      /* that allocators are told of; 0: those of each recording */
+    unsigned latency_passes;  /* behind the rounds; 0: none */
+    unsigned memory_rounds;   /* that have a memory pass; 0: none */
+    unsigned starts;          /* of true(1) under each candidate (start_costs.c); 0: none */
+    uint64_t idle_ms;         /* of rest in that pass, behind the last op */
+    volatile sig_atomic_t *stop;
+    void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                     size_t runs_done,
+                     size_t runs_all); /* before each run; round 0 is the warm-up, RES_ROUND_PASS a
+                                            run of a pass. May be NULL */
+    void *context;
+};
+
+#define RES_ROUND_PASS     UINT_MAX
+#define RES_STARTS         20u /* as many rounds of starts are made by default, within RES_STARTS_NS */
+#define RES_STARTS_NS      UINT64_C(400000000)
+#define RES_MEMORY_PASSES  3 /* that a memory pass takes by default: the fewest of which there is a verdict */
+#define RES_MEMORY_REST_MS 60000 /* recorded time at the end of each, for what is left in memory then */
+
+/* One column of a trial. */
+struct res_entry {
+    const struct res_candidate *candidate;
+    bool is_control, is_floor;
+    struct res_result_entry *told; /* its runs, and why it failed */
+    uint64_t check_ns;             /* what the checking run took; 0: there was none */
+    json_t *latency;               /* array of what its latency passes told; NULL: there was none */
+    char *latency_failed;          /* one line; NULL: all of them ran */
+};
+
+/* The ends of a workload's rounds. */
+enum res_ended {
+    RES_ENDED_INTERRUPT = 0, /* by options.stop */
+    RES_ENDED_ROUNDS,        /* as many as asked for */
+    RES_ENDED_UNTIL,         /* intervals narrow enough */
+    RES_ENDED_DECIDED,       /* options.decided says so */
+    RES_ENDED_TIME_BUDGET,
+    RES_ENDED_MAXIMUM, /* neither of both came true within options.rounds */
+};
+
+/* One workload with all candidates, as it is being measured. */
+struct res_trial {
+    const struct res_workload *workload;
+    struct res_result_workload *told; /* of the result: the runs of each finished round so far */
+    struct res_entry *entries;        /* candidates in their order, then the control, then the floor */
+    size_t entry_count;
+    enum res_ended ended; /* what ended its rounds */
+    enum res_need need;   /* as options.decided said last */
+    uint64_t elapsed_ns;  /* of warm-up and rounds */
+};
+
+/* res_experiment_run - run it all, and make the result of it (result_making.c): figures of its samples, and every sample. What
+ * options.stop leaves unfinished is dropped: `stopped` says so.
+ * ret_result  always filled; release with res_result_release. */
+void res_experiment_run(const struct res_options *options, struct res_result *ret_result);
+
+/* res_experiment_more_runs - how many replays of a workload there are beside its rounds and their warm-up: for memory, checks, single
+ * calls. */
+size_t res_experiment_more_runs(const struct res_options *options, const struct res_workload *workload);
+
+/* ---- result_making.c: what a result tells beside its samples.
+ * res_result_begin - a result without workloads, of these options and this machine.
+ * res_result_set_complete - `complete` and `incomplete_why`: false where it was stopped, or where one of its workloads comes
+ *   of a recording that is not whole. */
+void res_result_begin(const struct res_options *options, struct res_result *ret_result);
 void res_result_set_complete(struct res_result *result);
+
+/* res_trial_begin - a trial without runs, with the facts of its recording and the candidates: options and workload are borrowed until
+ *   res_trial_end.
+ * ret_told  filled; the caller's
+ * res_trial_end - what is told beside the runs. */
+void res_trial_begin(struct res_trial *ret_trial, const struct res_options *options,
+                     const struct res_workload *workload, struct res_result_workload *ret_told);
+void res_trial_end(struct res_trial *trial, const struct res_options *options);
 
 /* ---- trial_runs.c: what a trial keeps of its runs: those of one digest, with samples that they share kept once. */
 
 /* res_trial_entries - how many a trial has: candidates, control, and the floor where there is one. */
 size_t res_trial_entries(const struct res_options *options);
 
-/* res_trial_begin - a trial without runs; options and workload are borrowed until res_trial_release. */
-void res_trial_begin(struct res_trial *ret_trial, const struct res_options *options,
-                     const struct res_workload *workload);
-void res_trial_release(struct res_trial *trial);
-
-/* res_entry_fail - it is out. reason: one line, taken. */
-void res_entry_fail(struct res_entry *entry, char *reason);
+/* res_entry_fail - it is out. reason: one line. failure: the same in numbers, as a run told it; NULL: it did not. */
+void res_entry_fail(struct res_entry *entry, const char *reason, const json_t *failure);
 
 /* res_trial_learn - from the warm-up's runs, one for each entry, what is the same in all later ones. */
 void res_trial_learn(struct res_trial *trial, struct res_run *runs);
@@ -109,8 +215,6 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
 /* res_passes_leave_out_latency - say of the passes that were asked for why there are none. */
 void res_passes_leave_out_latency(struct res_trial *trial, const struct res_options *options,
                                   const char *why);
-
-void res_passes_release(struct res_passes *passes);
 
 /* ---- start_costs.c: what a process pays for its allocator before it has called it: true(1), started under each candidate as
  * a program would be, interleaved. Every process image pays it, so a make of 500 compilers pays it 500 times.
@@ -174,18 +278,15 @@ size_t res_halving_keep(const struct res_score *scores, size_t count, size_t kee
     16u /* for --resolve: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.c) */
 #define RES_UNTIL_ROUNDS_MAX 1000u /* where -n does not say */
 
-/* res_trial_time - the ratio of an entry's time to the baseline's as it is so far: what the result will say (figures.h), without a verdict. */
-struct res_estimate res_trial_time(const struct res_trial *trial, const struct res_entry *entry);
-
 /* res_until_width - the widest interval of time against the baseline of the candidates that have not failed; of the control where the baseline is
- * alone. NAN when there is none. */
-double res_until_width(const struct res_trial *trial);
+ * alone. NAN when there is none. workload: judged (figures.h). */
+double res_until_width(const struct res_result_workload *workload);
 
 /* res_until_ended - whether the trial's rounds are enough, looked at when a round is finished.
  * share_ns   of the time budget, this workload's; 0: none
  * elapsed_ns since this workload was begun
  * next_ns    what one more round would take, and what has to follow
- * Sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds (or options->rounds_least), for the width with RES_UNTIL_ROUNDS_LEAST at
+ * Judges trial->told, and sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds (or options->rounds_least), for the width with RES_UNTIL_ROUNDS_LEAST at
  * first and then when an eighth more rounds are there, because looking takes time too. */
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns, uint64_t next_ns);

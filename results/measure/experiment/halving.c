@@ -62,13 +62,11 @@ static size_t run_stage(const struct res_halving *halving, struct res_options *o
     RES_FREED struct res_score *scores = res_calloc(rivals + 1, sizeof *scores);
     const char **failed = res_calloc(rivals + 1, sizeof *failed);
     RES_FREED bool *kept = res_calloc(rivals + 1, sizeof *kept);
-    struct res_experiment experiment;
     struct res_result result;
     size_t left = 0;
-    res_experiment_run(options, &experiment);
-    *ret_stopped = experiment.stopped;
-    if (!experiment.stopped) {
-        res_result_of_experiment(&experiment, NULL, 0, &result);
+    res_experiment_run(options, &result);
+    *ret_stopped = result.stopped;
+    if (!result.stopped) {
         for (size_t i = 0; i <= rivals; i++)
             failed[i] = result.workloads[0].candidates[i].failed;
         for (size_t i = 0; i < rivals; i++)
@@ -80,9 +78,8 @@ static size_t run_stage(const struct res_halving *halving, struct res_options *o
         for (size_t i = 0; i < rivals; i++)
             if (kept[i])
                 candidates[1 + left++] = candidates[1 + i];
-        res_result_release(&result);
     }
-    res_experiment_release(&experiment);
+    res_result_release(&result);
     free(failed);
     return *ret_stopped ? options->candidate_count : left + 1;
 }

@@ -1,4 +1,4 @@
-/* result_making.c - an experiment's samples, and the figures of them, into a result. */
+/* result_making.c - options, machine, recording and candidates into a result, whose runs are the experiment's to add. */
 #include "results/measure/experiment/experiment.h"
 
 #include <stdio.h>
@@ -51,64 +51,12 @@ static struct res_limited *limited_of(const struct res_options *options, const s
     if (options->limit_bytes == 0 || options->group_place == NULL || entry->is_floor)
         return NULL;
     struct res_limited *limited = res_calloc(1, sizeof *limited);
-    add_limited(limited, entry->runs, entry->run_count);
-    add_limited(limited, entry->memory_runs, entry->memory_count);
+    add_limited(limited, entry->told->runs, entry->told->run_count);
+    add_limited(limited, entry->told->memory_runs, entry->told->memory_count);
     return limited;
 }
 
-/* ---- an entry -------------------------------------------------------------------------------- */
-
-static json_t *runs_array(const struct res_run *runs, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, res_described_write(&RES_RUN, &runs[i]));
-    return array;
-}
-
-/* Reads the JSON that the runs printed, by the rows, as a result is read. A NULL becomes no member. */
-static void read_printed(const struct res_entry *entry, struct res_result_entry *ret_entry)
-{
-    RES_FREED char *problem = NULL;
-    json_t *printed = json_object();
-    json_object_set_new(printed, "name", res_json_text(entry->candidate->name));
-    json_object_set_new(printed, "runs", runs_array(entry->runs, entry->run_count));
-    json_object_set_new(printed, "memory_runs", runs_array(entry->memory_runs, entry->memory_count));
-    json_object_set(printed, "failure", entry->failure);
-    json_object_set(printed, "check", entry->check);
-    json_object_set(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
-    if (!res_described_read(&RES_RESULT_ENTRY, printed, ret_entry, &problem))
-        res_described_init(&RES_RESULT_ENTRY, ret_entry);
-    json_decref(printed);
-}
-
-static void fill_entry(const struct res_trial *trial, const struct res_entry *entry,
-                       const struct res_options *options, struct res_result_entry *ret_entry)
-{
-    read_printed(entry, ret_entry);
-    ret_entry->version = plain(entry->candidate->version);
-    ret_entry->library = plain(entry->candidate->path);
-    ret_entry->build.digest = res_strdup(entry->candidate->build.digest);
-    ret_entry->environment = res_pairs_copy(&entry->candidate->environment);
-    ret_entry->failed = plain(entry->failed);
-    ret_entry->limit = limited_of(options, entry);
-    ret_entry->latency = res_latency_read(entry->passes.latency, entry->passes.latency_failed);
-    ret_entry->warmup_ns = entry->warmup_ns;
-    if (entry->start.starts > 0)
-        ret_entry->start = entry->start;
-    json_object_set_new(ret_entry->rest, "time", json_pack("{s:s}", "clock", "real"));
-}
-
 /* ---- a workload ------------------------------------------------------------------------------ */
-
-/* All runs of a workload have the same. */
-static uint64_t inherited_ops(const struct res_trial *trial)
-{
-    for (size_t i = 0; i < trial->entry_count; i++)
-        if (trial->entries[i].run_count > 0)
-            return trial->entries[i].runs[0].inherited_ops;
-    return 0;
-}
 
 static double known(uint64_t figure)
 {
@@ -174,42 +122,69 @@ static void take_recording(const struct res_workload *from, struct res_result_wo
     take_process(from, ret_workload);
 }
 
-/* Tells what ended the rounds, and how near they came to what was asked. */
-static void fill_stopped(const struct res_trial *trial, const struct res_options *options,
-                         struct res_result_workload *ret_workload)
+/* ---- a trial --------------------------------------------------------------------------------- */
+
+static void begin_entry(const struct res_candidate *candidate, unsigned rounds,
+                        struct res_result_entry *ret_told)
 {
-    ret_workload->stopped_by = res_strdup(res_ended_name(trial->ended));
-    ret_workload->stopped_width = res_until_width(trial);
-    ret_workload->stopped_until_width = options->until > 0 ? options->until : NAN;
-    ret_workload->stopped_elapsed_ns = (double)trial->elapsed_ns;
-    ret_workload->stopped_time_budget_ns = options->time_budget_ns > 0 ? (double)options->time_budget_ns
-                                                                       : NAN;
-    ret_workload->stopped_rounds_max = options->rounds;
+    res_described_init(&RES_RESULT_ENTRY, ret_told);
+    ret_told->name = res_text_plain(candidate->name);
+    ret_told->version = plain(candidate->version);
+    ret_told->library = plain(candidate->path);
+    ret_told->build.digest = res_strdup(candidate->build.digest);
+    ret_told->environment = res_pairs_copy(&candidate->environment);
+    ret_told->runs = res_calloc(rounds, sizeof *ret_told->runs);
+    ret_told->memory_runs = res_calloc(rounds, sizeof *ret_told->memory_runs);
+    ret_told->rest = json_pack("{s:{s:s}}", "time", "clock", "real");
 }
 
-static void fill_workload(const struct res_trial *trial, const struct res_options *options,
-                          struct res_result_workload *ret_workload)
+void res_trial_begin(struct res_trial *ret_trial, const struct res_options *options,
+                     const struct res_workload *workload, struct res_result_workload *ret_told)
 {
-    const size_t count = trial->candidate_count;
-    const struct res_entry *floor = res_trial_floor(trial);
-    res_described_init(&RES_RESULT_WORKLOAD, ret_workload);
-    take_recording(trial->workload, ret_workload);
-    fill_stopped(trial, options, ret_workload);
-    ret_workload->digest = plain(trial->digest);
-    ret_workload->inherited_ops = inherited_ops(trial);
-    ret_workload->rounds = trial->rounds;
-    ret_workload->memory_rounds = trial->memory_rounds;
-    ret_workload->samples = json_incref(trial->samples);
-    ret_workload->memory_samples = json_incref(trial->memory_samples);
-    ret_workload->candidates = res_calloc(count, sizeof *ret_workload->candidates);
-    ret_workload->candidate_count = count;
-    for (size_t i = 0; i < count; i++)
-        fill_entry(trial, &trial->entries[i], options, &ret_workload->candidates[i]);
-    fill_entry(trial, res_trial_control(trial), options, &ret_workload->control);
-    if (floor != NULL) {
-        ret_workload->floor = res_calloc(1, sizeof *ret_workload->floor);
-        fill_entry(trial, floor, options, ret_workload->floor);
+    const size_t count = options->candidate_count, entries = res_trial_entries(options);
+    *ret_trial = (struct res_trial){.workload = workload,
+                                    .told = ret_told,
+                                    .entries = res_calloc(entries, sizeof *ret_trial->entries),
+                                    .entry_count = entries};
+    res_described_init(&RES_RESULT_WORKLOAD, ret_told);
+    take_recording(workload, ret_told);
+    ret_told->candidates = res_calloc(count, sizeof *ret_told->candidates);
+    ret_told->candidate_count = count;
+    ret_told->floor = options->floor != NULL ? res_calloc(1, sizeof *ret_told->floor) : NULL;
+    for (size_t i = 0; i < entries; i++) {
+        struct res_entry *entry = &ret_trial->entries[i];
+        *entry = (struct res_entry){.candidate = i < count    ? options->candidates[i]
+                                                 : i == count ? options->candidates[0]
+                                                              : options->floor,
+                                    .is_control = i == count,
+                                    .is_floor = i > count,
+                                    .told = res_result_entry_at(ret_told, i)};
+        begin_entry(entry->candidate, options->rounds, entry->told);
     }
+}
+
+void res_trial_end(struct res_trial *trial, const struct res_options *options)
+{
+    struct res_result_workload *told = trial->told;
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        struct res_entry *entry = &trial->entries[i];
+        if (entry->told->run_count > 0) /* all runs of a workload have the same */
+            told->inherited_ops = entry->told->runs[0].inherited_ops;
+        if (entry->told->failed != NULL) {
+            json_decref(entry->told->waste);
+            entry->told->waste = NULL;
+        }
+        entry->told->limit = limited_of(options, entry);
+        entry->told->latency = res_latency_read(entry->latency, entry->latency_failed);
+        json_decref(entry->latency);
+        free(entry->latency_failed);
+    }
+    told->stopped_by = res_strdup(res_ended_name(trial->ended));
+    told->stopped_until_width = options->until > 0 ? options->until : NAN;
+    told->stopped_elapsed_ns = (double)trial->elapsed_ns;
+    told->stopped_time_budget_ns = options->time_budget_ns > 0 ? (double)options->time_budget_ns : NAN;
+    told->stopped_rounds_max = options->rounds;
+    free(trial->entries);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -244,10 +219,14 @@ static uint64_t now_unix_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void fill_settings(const struct res_options *options, struct res_result *ret_result)
+void res_result_begin(const struct res_options *options, struct res_result *ret_result)
 {
+    res_described_init(&RES_RESULT, ret_result);
+    ret_result->schema = res_strdup(RES_SCHEMA);
+    ret_result->mallab_version = res_strdup(MALLAB_VERSION);
+    ret_result->created_unix_ns = now_unix_ns();
     ret_result->baseline = res_text_plain(options->candidates[0]->name);
-    ret_result->rounds_asked = options->rounds;
+    ret_result->rounds = ret_result->rounds_asked = options->rounds;
     ret_result->memory_rounds_asked = options->memory_rounds;
     ret_result->memory_idle_ms = options->idle_ms;
     ret_result->seed = options->seed;
@@ -257,31 +236,8 @@ static void fill_settings(const struct res_options *options, struct res_result *
     ret_result->limit_bytes = options->limit_bytes;
     ret_result->limit_by = plain(limit_by(options));
     ret_result->limit_by_why = plain(options->limit_by_why);
-}
-
-void res_result_of_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
-                              size_t missing_count, struct res_result *ret_result)
-{
-    const struct res_options *options = &experiment->options;
-    struct res_result *result = ret_result;
-    res_described_init(&RES_RESULT, result);
-    result->schema = res_strdup(RES_SCHEMA);
-    result->mallab_version = res_strdup(MALLAB_VERSION);
-    result->created_unix_ns = now_unix_ns();
-    fill_settings(options, result);
-    result->stopped = experiment->stopped;
-    result->rounds = options->rounds; /* only a stop makes it less than asked for */
-    result->workloads = res_calloc(experiment->trial_count + 1, sizeof *result->workloads);
-    result->workload_count = experiment->trial_count;
-    for (size_t i = 0; i < experiment->trial_count; i++) {
-        const struct res_trial *trial = &experiment->trials[i];
-        result->rounds = trial->rounds < result->rounds ? trial->rounds : result->rounds;
-        fill_workload(trial, options, &result->workloads[i]);
-    }
-    res_result_names_apart(result);
-    res_machine_describe(&result->machine);
-    set_missing(missing, missing_count, result);
-    res_result_set_complete(result);
-    res_result_judge(result);
-    result->rest = json_pack("{s:{s:i, s:b}}", "warmup", "runs_per_candidate", 1, "counted", 0);
+    ret_result->rest = json_pack("{s:{s:i, s:b}}", "warmup", "runs_per_candidate", 1, "counted", 0);
+    res_machine_describe(&ret_result->machine);
+    set_missing(options->missing, options->missing_count, ret_result);
+    res_result_set_complete(ret_result);
 }

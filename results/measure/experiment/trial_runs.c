@@ -14,31 +14,18 @@ size_t res_trial_entries(const struct res_options *options)
     return options->candidate_count + 1 + (options->floor != NULL ? 1 : 0);
 }
 
-void res_trial_begin(struct res_trial *ret_trial, const struct res_options *options,
-                     const struct res_workload *workload)
+void res_entry_fail(struct res_entry *entry, const char *reason, const json_t *failure)
 {
-    *ret_trial = (struct res_trial){
-        .workload = workload,
-        .entry_count = res_trial_entries(options),
-        .candidate_count = options->candidate_count,
-        .entries = res_calloc(res_trial_entries(options), sizeof *ret_trial->entries),
-    };
-    for (size_t i = 0; i < ret_trial->entry_count; i++) {
-        struct res_entry *entry = &ret_trial->entries[i];
-        entry->is_control = i == options->candidate_count;
-        entry->is_floor = i > options->candidate_count;
-        entry->candidate = entry->is_floor     ? options->floor
-                           : entry->is_control ? options->candidates[0]
-                                               : options->candidates[i];
-        entry->runs = res_calloc(options->rounds, sizeof *entry->runs);
-        entry->memory_runs = res_calloc(options->rounds, sizeof *entry->memory_runs);
+    free(entry->told->failed);
+    entry->told->failed = res_text_plain(reason);
+    if (failure == NULL || entry->told->failure != NULL)
+        return;
+    RES_FREED char *problem = NULL;
+    struct res_failure read;
+    if (res_described_read(&RES_FAILURE, failure, &read, &problem)) {
+        entry->told->failure = res_calloc(1, sizeof read);
+        *entry->told->failure = read;
     }
-}
-
-void res_entry_fail(struct res_entry *entry, char *reason)
-{
-    free(entry->failed);
-    entry->failed = reason;
 }
 
 const char *res_digest_agreed(const char *const *digests, size_t count)
@@ -59,10 +46,12 @@ const char *res_digest_agreed(const char *const *digests, size_t count)
 
 static void check_digest(struct res_trial *trial, struct res_entry *entry, const struct res_run *run)
 {
-    if (strcmp(run->digest, trial->digest) != 0)
-        res_entry_fail(entry,
-                       res_printf("it executed other ops than the others: digest %.32s instead of %.32s",
-                                  run->digest, trial->digest));
+    if (strcmp(run->digest, trial->told->digest) == 0)
+        return;
+    RES_FREED char *reason = res_printf(
+        "it executed other ops than the others: digest %.32s instead of %.32s", run->digest,
+        trial->told->digest);
+    res_entry_fail(entry, reason, NULL);
 }
 
 /* The recorded times and the live bytes at samples are the workload's: every run of a kind repeats them. They are kept
@@ -103,33 +92,37 @@ static void keep_memory(struct res_trial *trial, struct res_entry *entry, struct
 {
     json_object_set_new(run->json, "waste", json_null()); /* is the entry's */
     res_growth_measure(run);
-    share_samples(&trial->memory_samples, run);
+    share_samples(&trial->told->memory_samples, run);
     merge_batches(run);
-    entry->memory_runs[entry->memory_count++] = *run;
+    entry->told->memory_runs[entry->told->memory_count++] = *run;
 }
 
 static void keep_time(struct res_trial *trial, struct res_entry *entry, struct res_run *run)
 {
-    share_samples(&trial->samples, run);
+    struct res_result_entry *told = entry->told;
+    share_samples(&trial->told->samples, run);
     merge_batches(run);
-    if (trial->memory_rounds > 0) /* whose samples are shown */
+    if (trial->told->memory_rounds > 0) /* whose samples are shown */
         json_object_set_new(json_object_get(run->json, "samples"), "resident_bytes", json_array());
-    if (entry->run_count > 0 && run->batch_count != entry->runs[0].batch_count)
-        res_entry_fail(entry, res_strdup("its runs were cut in different numbers of batches"));
-    entry->runs[entry->run_count++] = *run;
+    if (told->run_count > 0 && run->batch_count != told->runs[0].batch_count)
+        res_entry_fail(entry, "its runs were cut in different numbers of batches", NULL);
+    told->runs[told->run_count++] = *run;
 }
 
 void res_trial_keep(struct res_trial *trial, const size_t *order, struct res_run *runs, enum res_keep what)
 {
     const bool memory = what == RES_KEEP_MEMORY;
-    const unsigned round = memory ? trial->memory_rounds : trial->rounds;
+    uint64_t *rounds = memory ? &trial->told->memory_rounds : &trial->told->rounds;
     for (size_t i = 0; i < trial->entry_count; i++) {
         struct res_entry *entry = &trial->entries[order[i]];
         struct res_run *run = &runs[order[i]];
         if (run->json == NULL)
             continue;
         check_digest(trial, entry, run);
-        json_object_set_new(run->json, "round", json_integer((json_int_t)round + 1));
+        free(run->said);
+        run->said = NULL;
+        run->round = *rounds + 1;
+        json_object_set_new(run->json, "round", json_integer((json_int_t)run->round));
         json_object_set_new(run->json, "position", json_integer((json_int_t)i + 1));
         if (memory && !entry->is_floor)
             keep_memory(trial, entry, run);
@@ -138,63 +131,34 @@ void res_trial_keep(struct res_trial *trial, const size_t *order, struct res_run
         else
             res_run_release(run);
     }
-    *(memory ? &trial->memory_rounds : &trial->rounds) += what != RES_KEEP_NOTHING;
+    *rounds += what != RES_KEEP_NOTHING;
 }
 
 void res_trial_learn(struct res_trial *trial, struct res_run *runs)
 {
     const char **digests = res_calloc(trial->entry_count, sizeof *digests);
     for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[i];
-        entry->said = runs[i].said;
+        struct res_result_entry *told = trial->entries[i].told;
+        told->said = runs[i].said;
         runs[i].said = NULL;
-        entry->waste = json_incref(json_object_get(runs[i].json, "waste"));
+        told->waste = json_incref(json_object_get(runs[i].json, "waste"));
         digests[i] = runs[i].digest;
     }
     const char *agreed = res_digest_agreed(digests, trial->entry_count);
     if (agreed != NULL)
-        trial->digest = res_strdup(agreed);
+        trial->told->digest = res_strdup(agreed);
     free(digests);
 }
 
-void res_trial_release(struct res_trial *trial)
-{
-    for (size_t k = 0; k < trial->entry_count; k++) {
-        for (size_t run = 0; run < trial->entries[k].run_count; run++)
-            res_run_release(&trial->entries[k].runs[run]);
-        for (size_t run = 0; run < trial->entries[k].memory_count; run++)
-            res_run_release(&trial->entries[k].memory_runs[run]);
-        free(trial->entries[k].runs);
-        free(trial->entries[k].memory_runs);
-        free(trial->entries[k].failed);
-        free(trial->entries[k].said);
-        json_decref(trial->entries[k].failure);
-        json_decref(trial->entries[k].check);
-        json_decref(trial->entries[k].waste);
-        res_passes_release(&trial->entries[k].passes);
-    }
-    free(trial->entries);
-    free(trial->digest);
-    json_decref(trial->samples);
-    json_decref(trial->memory_samples);
-}
-
 /* ---- behind the rounds: runs that watch ---- */
-
-void res_passes_release(struct res_passes *passes)
-{
-    json_decref(passes->latency);
-    free(passes->latency_failed);
-    *passes = (struct res_passes){NULL, NULL};
-}
 
 /* The page shows one pass of a candidate: the cells of the others' maps, and the histograms by call, would be most of a result. */
 static void thin(const struct res_entry *entry, json_t *latency)
 {
     size_t i;
     json_t *call;
-    if (entry->is_control || entry->failed != NULL || entry->is_floor ||
-        json_array_size(entry->passes.latency) > 0)
+    if (entry->is_control || entry->told->failed != NULL || entry->is_floor ||
+        json_array_size(entry->latency) > 0)
         json_object_set_new(json_object_get(latency, "map"), "cells", json_array());
     json_array_foreach(json_object_get(latency, "by_call"), i, call)
         json_object_set_new(call, "histogram", json_pack("{s:[], s:[], s:[]}", "low_ns", "high_ns", "count"));
@@ -203,9 +167,8 @@ static void thin(const struct res_entry *entry, json_t *latency)
 /* Returns false when the experiment was stopped. */
 static bool one_latency(struct res_entry *entry, const struct res_passes_runner *runner)
 {
-    struct res_passes *passes = &entry->passes;
     char *reason = NULL;
-    if (passes->latency_failed != NULL)
+    if (entry->latency_failed != NULL)
         return true;
     const json_t *run = runner->run(runner->context, entry, &reason);
     if (run == NULL && reason == NULL)
@@ -213,13 +176,13 @@ static bool one_latency(struct res_entry *entry, const struct res_passes_runner 
     json_t *latency = json_object_get(run, "latency");
     if (reason == NULL && !json_is_object(latency))
         reason = res_strdup("its result has no 'latency'");
-    if (passes->latency == NULL)
-        passes->latency = json_array();
+    if (entry->latency == NULL)
+        entry->latency = json_array();
     if (reason == NULL) {
         thin(entry, latency);
-        json_array_append(passes->latency, latency);
+        json_array_append(entry->latency, latency);
     }
-    passes->latency_failed = reason;
+    entry->latency_failed = reason;
     return true;
 }
 
@@ -230,19 +193,23 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
     for (unsigned pass = 0; pass < passes && whole; pass++) {
         RES_FREED size_t *order = res_shuffled(random, trial->entry_count);
         for (size_t i = 0; i < trial->entry_count && whole; i++)
-            if (trial->entries[order[i]].failed == NULL)
+            if (trial->entries[order[i]].told->failed == NULL)
                 whole = one_latency(&trial->entries[order[i]], runner);
     }
-    for (size_t i = 0; i < trial->entry_count && !whole; i++)
-        res_passes_release(&trial->entries[i].passes);
+    for (size_t i = 0; i < trial->entry_count && !whole; i++) {
+        json_decref(trial->entries[i].latency);
+        free(trial->entries[i].latency_failed);
+        trial->entries[i].latency = NULL;
+        trial->entries[i].latency_failed = NULL;
+    }
     return whole;
 }
 
 void res_passes_leave_out_latency(struct res_trial *trial, const struct res_options *options, const char *why)
 {
     for (size_t i = 0; i < trial->entry_count && options->latency_passes > 0; i++) {
-        trial->entries[i].passes.latency = json_array();
-        trial->entries[i].passes.latency_failed = res_strdup(why);
+        trial->entries[i].latency = json_array();
+        trial->entries[i].latency_failed = res_strdup(why);
     }
 }
 
@@ -260,66 +227,45 @@ const char *res_ended_name(enum res_ended ended)
     return names[ended];
 }
 
-/* 0 is the baseline itself; the control counts where there is nothing else. */
-static bool is_looked_at(const struct res_trial *trial, size_t i)
+/* The time of a candidate that is looked at, by number; the control counts where the baseline is alone. NULL: it is not, or it failed. */
+static const struct res_difference *looked_at(const struct res_result_workload *workload, size_t i)
 {
-    const struct res_entry *entry = &trial->entries[i];
-    return i > 0 && entry->failed == NULL && !entry->is_floor &&
-           (!entry->is_control || trial->candidate_count == 1);
+    const struct res_result_entry *entry = i < workload->candidate_count ? &workload->candidates[i]
+                                                                         : &workload->control;
+    const bool is_asked = i < workload->candidate_count || workload->candidate_count == 1;
+    return is_asked && entry->failed == NULL ? &entry->figures.time : NULL;
 }
 
-static struct res_run_batches timed_of(const struct res_entry *entry)
-{
-    return entry != NULL && entry->failed == NULL ? res_run_batches_of(entry->runs, entry->run_count)
-                                                  : (struct res_run_batches){0};
-}
-
-struct res_estimate res_trial_time(const struct res_trial *trial, const struct res_entry *entry)
-{
-    enum { OTHER, BASE, CONTROL, FLOOR, SIDES };
-    struct res_run_batches sides[SIDES] = {timed_of(entry), timed_of(&trial->entries[0]),
-                                           timed_of(entry->is_control ? NULL : res_trial_control(trial)),
-                                           timed_of(res_trial_floor(trial))};
-    const struct res_steady_sides of = {&sides[OTHER].batches, &sides[BASE].batches, &sides[CONTROL].batches,
-                                        &sides[FLOOR].batches};
-    const struct res_logarithm found = res_steady_logarithm(&of);
-    for (size_t i = 0; i < SIDES; i++)
-        res_run_batches_release(&sides[i]);
-    return res_logarithm_estimate(found);
-}
-
-double res_until_width(const struct res_trial *trial)
+double res_until_width(const struct res_result_workload *workload)
 {
     double widest = NAN;
-    for (size_t i = 1; i < trial->entry_count; i++) {
-        if (!is_looked_at(trial, i))
-            continue;
-        const struct res_estimate time = res_trial_time(trial, &trial->entries[i]);
-        widest = fmax(widest, (time.interval.high - time.interval.low) / time.value);
+    for (size_t i = 1; i <= workload->candidate_count; i++) {
+        const struct res_difference *time = looked_at(workload, i);
+        if (time != NULL)
+            widest = fmax(widest, (time->interval.high - time->interval.low) / time->ratio);
     }
     return widest;
 }
 
 /* Tells whether an interval LARGE_WIDER times as wide would lie beyond twice the difference: then limits near it are decided, too. Wider, because this
  * is looked at many times, and one look that noise decides ends it. */
-static bool is_large(const struct res_estimate *time, double difference)
+static bool is_large(const struct res_difference *time, double difference)
 {
-    const double middle = log(time->value), beyond = log(1 + 2 * difference);
+    const double middle = log(time->ratio), beyond = log(1 + 2 * difference);
     return middle - LARGE_WIDER * (middle - log(time->interval.low)) > beyond ||
            middle + LARGE_WIDER * (log(time->interval.high) - middle) < -beyond;
 }
 
 /* Narrow enough to show or exclude such a difference, or surely larger. */
-static bool is_resolved(const struct res_trial *trial, double difference)
+static bool is_resolved(const struct res_result_workload *workload, double difference)
 {
     size_t told = 0, all = 0;
-    for (size_t i = 1; i < trial->entry_count; i++) {
-        if (!is_looked_at(trial, i))
+    for (size_t i = 1; i <= workload->candidate_count; i++) {
+        const struct res_difference *time = looked_at(workload, i);
+        if (time == NULL)
             continue;
-        const struct res_estimate time = res_trial_time(trial, &trial->entries[i]);
-        const struct res_interval interval = time.interval;
-        const bool is_narrow = interval.high - interval.low < difference * time.value;
-        told += is_narrow || is_large(&time, difference);
+        told += time->interval.high - time->interval.low < difference * time->ratio ||
+                is_large(time, difference);
         all++;
     }
     return told == all && all > 0;
@@ -327,13 +273,15 @@ static bool is_resolved(const struct res_trial *trial, double difference)
 
 static bool is_enough(struct res_trial *trial, const struct res_options *options)
 {
-    if (options->decided == NULL)
-        return is_resolved(trial, options->until);
-    trial->need = options->decided(options->context, trial);
+    if (options->decided == NULL) {
+        res_workload_judge(trial->told);
+        return is_resolved(trial->told, options->until);
+    }
+    trial->need = options->decided(options->context, trial->told);
     return trial->need == RES_NEED_NOTHING;
 }
 
-static bool is_time_to_look(unsigned rounds)
+static bool is_time_to_look(uint64_t rounds)
 {
     unsigned next = RES_UNTIL_ROUNDS_LEAST;
     while (next < rounds)
@@ -364,11 +312,11 @@ bool res_until_ended(struct res_trial *trial, const struct res_options *options,
     const unsigned fewest = fewest_of(options);
     const bool adaptive = options->until > 0 || share_ns > 0;
     trial->ended = adaptive ? RES_ENDED_MAXIMUM : RES_ENDED_ROUNDS;
-    if (trial->rounds >= options->rounds)
+    if (trial->told->rounds >= options->rounds)
         return true;
-    if (!adaptive || trial->rounds < fewest)
+    if (!adaptive || trial->told->rounds < fewest)
         return false;
-    if (options->until > 0 && is_time_to_look(trial->rounds) && is_enough(trial, options)) {
+    if (options->until > 0 && is_time_to_look(trial->told->rounds) && is_enough(trial, options)) {
         trial->ended = options->decided != NULL ? RES_ENDED_DECIDED : RES_ENDED_UNTIL;
         return true;
     }

@@ -9,13 +9,6 @@ static size_t entry_count(const struct res_result_workload *workload)
     return workload->candidate_count + 1 + (workload->floor != NULL);
 }
 
-static struct res_result_entry *entry_at(struct res_result_workload *workload, size_t i)
-{
-    return i < workload->candidate_count    ? &workload->candidates[i]
-           : i == workload->candidate_count ? &workload->control
-                                            : workload->floor;
-}
-
 static const struct res_difference NO_DIFFERENCE = {
     .ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
 
@@ -230,7 +223,7 @@ static void judge_times(struct res_result_workload *workload)
     RES_FREED struct res_series *series = res_calloc(count, sizeof *series);
     struct res_steady **steady = res_calloc(count, sizeof *steady);
     for (size_t i = 0; i < count; i++) {
-        series[i] = res_series_of(workload, entry_at(workload, i), RES_METRIC_TIME);
+        series[i] = res_series_of(workload, res_result_entry_at(workload, i), RES_METRIC_TIME);
         series[i].time.batches.steady = steady[i] = res_steady_of(&series[i].time.batches);
     }
     for (size_t i = 0; i < count; i++) {
@@ -241,7 +234,7 @@ static void judge_times(struct res_result_workload *workload)
     const double control = res_series_steady_ns(&series[workload->candidate_count]);
     const double both = isnan(control) ? base : sqrt(base * control);
     for (size_t i = 0; i < count; i++) {
-        struct res_result_entry *entry = entry_at(workload, i);
+        struct res_result_entry *entry = res_result_entry_at(workload, i);
         struct res_figures *figures = &entry->figures;
         figures->time = entry != workload->floor ? judged_time(workload, &series[i], &series[0])
                                                  : NO_DIFFERENCE;
@@ -297,7 +290,7 @@ static void judge_peaks(struct res_result_workload *workload)
     struct res_series base = res_series_of(workload, &workload->candidates[0], RES_METRIC_RSS_PEAK);
     struct res_series control = res_series_of(workload, &workload->control, RES_METRIC_RSS_PEAK);
     for (size_t i = 0; i <= workload->candidate_count; i++) {
-        struct res_result_entry *entry = entry_at(workload, i);
+        struct res_result_entry *entry = res_result_entry_at(workload, i);
         struct res_series own = res_series_of(workload, entry, RES_METRIC_RSS_PEAK);
         entry->figures.peak = judged_paired(&own, &base, entry != &workload->control ? &control : NULL,
                                             res_rounds_for_memory(workload), RES_MEMORY_WORTH);
@@ -317,7 +310,7 @@ static void judge_percentile(struct res_result_workload *workload, enum res_metr
     struct res_series base = res_series_of(workload, &workload->candidates[0], metric);
     struct res_series control = res_series_of(workload, &workload->control, metric);
     for (size_t i = 1; i <= workload->candidate_count; i++) {
-        struct res_result_entry *entry = entry_at(workload, i);
+        struct res_result_entry *entry = res_result_entry_at(workload, i);
         const bool is_control = entry == &workload->control;
         if (entry->latency == NULL || entry->latency->unavailable != NULL)
             continue;
@@ -342,7 +335,7 @@ static bool has_samples(struct res_result_workload *workload)
 {
     size_t runs = 0;
     for (size_t i = 0; i < entry_count(workload); i++)
-        runs += entry_at(workload, i)->run_count;
+        runs += res_result_entry_at(workload, i)->run_count;
     return runs > 0 && workload->candidate_count > 0;
 }
 
@@ -351,12 +344,12 @@ void res_workload_judge(struct res_result_workload *workload)
     if (!has_samples(workload))
         return;
     for (size_t i = 0; i <= workload->candidate_count; i++) {
-        measure_memory(workload, entry_at(workload, i));
-        measure_prediction(workload, entry_at(workload, i));
-        measure_runs(entry_at(workload, i));
+        measure_memory(workload, res_result_entry_at(workload, i));
+        measure_prediction(workload, res_result_entry_at(workload, i));
+        measure_runs(res_result_entry_at(workload, i));
     }
     for (size_t i = 0; i < entry_count(workload); i++)
-        res_latency_measure(entry_at(workload, i), workload->floor);
+        res_latency_measure(res_result_entry_at(workload, i), workload->floor);
     hold_starts(workload);
     judge_times(workload);
     judge_peaks(workload);

@@ -266,6 +266,14 @@ void res_result_release(struct res_result *result)
     res_described_release(&RES_RESULT, result);
 }
 
+struct res_result_entry *res_result_entry_at(struct res_result_workload *workload, size_t i)
+{
+    return i < workload->candidate_count        ? &workload->candidates[i]
+           : i == workload->candidate_count     ? &workload->control
+           : i == workload->candidate_count + 1 ? workload->floor
+                                                : NULL;
+}
+
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
                                                       const char *name)
 {

@@ -117,6 +117,7 @@ struct res_result_entry {
     char *not_predicted_why;  /* of the first run of which it was said */
     struct res_latency_figures *latency;
     uint64_t warmup_ns;
+    char *said; /* the allocator's first words on standard error, in its warm-up; NULL: none */
     struct res_start_cost start;
     struct res_run *runs; /* one for each round */
     size_t run_count;
@@ -282,7 +283,7 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT;
+    RES_LATENCY, RES_FAILURE, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT;
 
 /* res_result_load - the result that a file holds, "-" being standard input: read within bounds, and checked.
  * res_result_load_fd - likewise of a descriptor, which stays open.
@@ -315,6 +316,9 @@ static inline bool res_result_is_fleet(const struct res_result *result)
 json_t *res_result_write(const struct res_result *result);
 
 void res_result_release(struct res_result *result);
+
+/* res_result_entry_at - the candidates of a workload in their order, then its control, then its floor; NULL behind the last. */
+struct res_result_entry *res_result_entry_at(struct res_result_workload *workload, size_t i);
 
 /* res_result_entry_named - a candidate of a workload by its name; NULL: there is none. */
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,

@@ -29,7 +29,7 @@ static const struct res_field FAILURE_FIELDS[] = {
     RES_ROW(WHOLE, "signal", signal, "the signal that ended it"),
     RES_ROW(TEXT, "text", text, "the same in words"),
 };
-static const struct res_described FAILURE = RES_DESCRIBE("a failure", FAILURE_FIELDS);
+const struct res_described RES_FAILURE = RES_DESCRIBE("a failure", FAILURE_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_limited
@@ -107,7 +107,7 @@ const struct res_described RES_LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELD
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
-#define FLOOR_FIELDS         13u
+#define FLOOR_FIELDS         14u
 #define FIELDS_OF_CANDIDATES 2u
 
 #define OWNER struct res_result_entry
@@ -118,7 +118,7 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "build.digest", build.digest, "as of xxh128sum(1)"),
     RES_ROW(PAIRS, "environment", environment, "variables that the candidate sets"),
     RES_ROW(TEXT, "failed", failed, "one line, or `null`", .csv = "failed", .late = true),
-    RES_PART(STRUCT, PLAIN, "failure", failure, &FAILURE, "how its run ended"),
+    RES_PART(STRUCT, PLAIN, "failure", failure, &RES_FAILURE, "how its run ended"),
     RES_PART(STRUCT, PLAIN, "limit", limit, &LIMITED,
              "what a limit by control groups did, over all its runs"),
     RES_ROW_AS(JSON, PLAIN, "check", check, "of its checking run (`--promises`)"),
@@ -127,6 +127,7 @@ static const struct res_field ENTRY_FIELDS[] = {
             .csv = "ns_per_op", .heading = "ns/op", .as = RES_AS_NS),
     RES_PART(STRUCT, PLAIN, "latency", latency, &RES_LATENCY, "of the latency passes (`--latency`)"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "warmup_ns", warmup_ns, "how long its warm-up took"),
+    RES_ROW_AS(TEXT, OMITTED, "said", said, "first words on standard error"),
     RES_LIST(LIST, REQUIRED, "runs", runs, run_count, &RES_RUN,
              "one of each round (below), with `round`, `position`, `elapsed_ns`, every `batch_ns[]`"),
 
