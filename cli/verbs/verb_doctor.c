@@ -7,7 +7,7 @@
 #include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
-#include "replay/clock/ticks.h"
+#include "replay/clock/real.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/html/html.h"

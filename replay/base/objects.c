@@ -2,7 +2,7 @@
 #include "replay/base/objects.h"
 
 #include "replay/base/op.h"
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 
 bool rep_live_init(struct rep_live *live, uint32_t id_max)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 
 #define PAGE_MASK ((size_t)REP_PAGE_BYTES - 1)
 

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "footprint/wl/workload.h"
-#include "replay/clock/ticks.h"
+#include "replay/clock/real.h"
 #include "replay/exec/latency_pass.h"
 #include "replay/exec/loop.h"
 #include "replay/exec/promise_check.h"
@@ -41,7 +41,7 @@ struct rep_failure {
 struct rep_window_times {
     uint64_t allocator_ticks;          /* timed runs of all threads, the clock's cost subtracted */
     uint64_t runs;                     /* how many there were */
-    uint64_t preempted_ns, blocked_ns; /* of the first: ticks.h */
+    uint64_t preempted_ns, blocked_ns; /* of the first: real.h */
     bool timed; /* false: all of the window comes before the start, see rep_exec_options */
 };
 

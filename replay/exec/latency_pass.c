@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "replay/base/op.h"
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 
 /* ---- the stand-ins -------------------------------------------------------------------------- */
 

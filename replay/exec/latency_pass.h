@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "footprint/wl/workload.h"
-#include "replay/clock/ticks.h"
+#include "replay/clock/real.h"
 #include "replay/exec/calls.h"
 #include "replay/exec/window_plan.h"
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "replay/base/op.h"
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 
 /* Any address will do for a std::nothrow_t: the functions do not look at it. */
 static const char NOTHROW = 0;

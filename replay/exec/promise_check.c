@@ -8,7 +8,7 @@
 #include "footprint/base/words.h"
 #include "replay/base/objects.h"
 #include "replay/base/op.h"
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 
 #define INTACT UINT64_MAX
 

@@ -1,4 +1,4 @@
-/* run_threads.h - one run, its threads, and who may do what when: what run_threads.c, batons.c, execute.c share.
+/* run_threads.h - one run, its threads, and who may do what when: what run_threads.c and execute.c share.
  *
  *   stand-by   an idle thread, chosen when a window begins, that may prepare the next
  *   digest     what was executed, in 64 bits: the same for every candidate. Each recorded thread hashes
@@ -16,8 +16,8 @@
 #define XXH_STATIC_LINKING_ONLY /* for the layout of XXH64_state_t: XXH64_createState would call malloc */
 #include <xxhash.h>
 
-#include "replay/base/storage.h"
-#include "replay/clock/ticks.h"
+#include "replay/base/own_process.h"
+#include "replay/clock/real.h"
 #include "replay/exec/exec.h"
 
 struct rep_digest {
@@ -123,7 +123,7 @@ struct rep_exec {
     _Atomic bool ahead_taken;              /* someone prepares the next window, or has */
 };
 
-/* ---- batons.c: which thread runs next; the gates at which threads wait, and the futex beneath ---- */
+/* ---- which thread runs next; the gates at which threads wait, and the futex beneath ---- */
 
 /* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps; it sees what was written before. */
 void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
@@ -148,7 +148,7 @@ bool rep_ahead_take(struct rep_exec *exec);
 /* rep_standby_choose - look for an idle thread. By the opener (self), once the parts are assigned. */
 void rep_standby_choose(struct rep_exec *exec, struct rep_thread *self);
 
-/* ---- execute.c: a part, op by op: the timed runs, and waiting for the ops of other threads ---- */
+/* ---- a part, op by op: the timed runs, and waiting for the ops of other threads ---- */
 
 /* rep_execute_part - all of self's part, waits and posts included. */
 void rep_execute_part(struct rep_exec *exec, struct rep_thread *self);

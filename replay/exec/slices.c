@@ -1,7 +1,7 @@
 /* slices.c - cut windows at points of recorded time. */
 #include "replay/exec/slices.h"
 
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 
 bool rep_slices_init(struct rep_slices *slices, const struct wl_summary *summary, uint64_t untimed_ops)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "replay/base/op.h"
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 #include "replay/exec/loop.h"
 
 enum {

@@ -13,7 +13,6 @@
 #include "replay/exec/exec.h"
 #include "replay/exec/latency_pass.h"
 #include "replay/meters/meters.h"
-#include "replay/meters/waste.h"
 #include "replay/proof/allocator_proof.h"
 #include "replay/proof/settings.h"
 #include "replay/system/run_limit.h"

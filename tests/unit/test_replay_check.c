@@ -3,7 +3,7 @@
 #include <malloc.h>
 
 #include "harness.h"
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 #include "replay/exec/promise_check.h"
 
 #define IDS 300u

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "harness.h"
-#include "replay/clock/ticks.h"
+#include "replay/clock/real.h"
 
 #define MS UINT64_C(1000000)
 

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "harness.h"
-#include "replay/base/storage.h"
+#include "replay/base/own_process.h"
 
 TEST(mappings_are_present)
 {
