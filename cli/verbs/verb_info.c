@@ -16,9 +16,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/fields.h"
-#include "results/measure/experiment/experiment.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/table.h"
 
 struct settings {
     struct cli_answer answer;
@@ -38,7 +36,6 @@ static const struct cli_option OPTIONS[] = {
     {.name = "verify", .how = CLI_FLAG, .at = AT(verify),
      .help = "prove it legal: read every block, execute every op of a workload on paper; 'legal', or what "
              "is wrong first"},
-    {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for results [auto]"},
     {.group = cli_answer_quiet, .at = AT(answer)},
 
     {.heading = "how FILE is read"},
@@ -69,22 +66,17 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return -1;
 }
 
+/* As `mallab report` shows it. */
 static int tell_result(const struct settings *settings)
 {
+    const struct res_style style = cli_answer_style(&settings->answer);
     struct res_result result;
     const int code = cli_result_load(&CLI_INFO, settings->path, &result);
     if (code != CLI_DONE)
         return code;
-    if (settings->answer.json) {
-        res_result_set_complete(&result);
-        json_t *json = res_result_write(&result);
-        json_object_set_new(json, "kind", json_string("result"));
-        res_result_release(&result);
-        return cli_print_json(json);
-    }
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
     res_notes_fill(&result);
-    cli_put_own(res_table_text(&result, &style));
+    cli_put_own(settings->answer.json ? cli_json_document(res_result_write(&result))
+                                      : res_table_text(&result, &style));
     res_result_release(&result);
     return CLI_DONE;
 }

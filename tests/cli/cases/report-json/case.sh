@@ -3,4 +3,4 @@
 "$MALLAB" report again.json >table
 "$MALLAB" report "$DATA/result.json" | cmp - table
 "$MALLAB" info "$DATA/result.json" | cmp - table
-"$MALLAB" info --json "$DATA/result.json" | grep '"kind"'
+"$MALLAB" info --json "$DATA/result.json" | cmp - again.json
