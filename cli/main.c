@@ -1,15 +1,11 @@
 /* main.c - `mallab`: find the verb, run it, see that its answer reached stdout; its help, and what completes it. */
 #include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "results/report/grid/grid.h"
 
 /* Hidden first words: */
 #define CLI_ROFF     "--roff"     /* by which man pages are made */

@@ -3,13 +3,10 @@
  * Where the package mallab is installed too, that one's `mallab` takes the place of this process, whatever the verb. Other
  * tools' traces, which need libarchive and zlib, are left out: the functions at the end stand in place of
  * convert/text/text_input.c. */
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "convert/text/text_input.h"
-#include "footprint/base/support.h"
 
 static const struct cli_verb *const VERBS[] = {&CLI_RECORD, &CLI_TOP, &CLI_INFO, &CLI_HELP, NULL};
 

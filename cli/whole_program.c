@@ -1,12 +1,8 @@
 /* whole_program.c - `mallab` with all of its verbs. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/support.h"
-#include "results/measure/candidate/candidates.h"
 
 static const struct cli_verb *const VERBS[] = {
     &CLI_AB,     &CLI_RECORD,  &CLI_TOP,        &CLI_CONVERT, &CLI_INFO,  &CLI_REPLAY,

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
 
 /* ---- temporary files ------------------------------------------------------------------------ */
 

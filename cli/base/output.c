@@ -4,17 +4,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <langinfo.h>
 #include <libgen.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 
 static const char *remedy_of(int error)

@@ -1,14 +1,15 @@
-/* say.c - messages, and the line that says how far long work is. */
-#include "cli/base/cli.h"
-
+/* say.c - words to the user and from it: messages, how far long work is, numbers, similar words. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 
 void cli_say(const struct cli_verb *verb, const char *format, ...)
@@ -97,4 +98,150 @@ void cli_progress_end(struct cli_progress *progress)
     if (progress->shown)
         fprintf(stderr, "\r\033[K");
     progress->shown = false;
+}
+
+/* ---- numbers of the command line, and the word that was probably meant -------------------------- */
+
+/* Digits with at most one point among them; strtod alone would take "inf", "0x10" and blanks. */
+static bool parse_decimal(const char *text, double *ret_value, const char **ret_rest)
+{
+    const size_t whole = strspn(text, "0123456789");
+    size_t length = whole;
+    if (whole == 0 || whole > 18)
+        return false;
+    if (text[length] == '.') {
+        const size_t part = strspn(text + length + 1, "0123456789");
+        if (part == 0 || part > 9)
+            return false;
+        length += 1 + part;
+    }
+    double scale = 0.1;
+    double value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i < whole) {
+            value = value * 10 + (text[i] - '0');
+        } else if (i > whole) {
+            value += (text[i] - '0') * scale;
+            scale /= 10;
+        }
+    }
+    *ret_value = value;
+    *ret_rest = text + length;
+    return true;
+}
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static bool parse_with_unit(const char *text, const struct unit *units, size_t unit_count,
+                            uint64_t *ret_value)
+{
+    double value;
+    const char *rest;
+    if (!parse_decimal(text, &value, &rest))
+        return false;
+    for (size_t i = 0; i < unit_count; i++) {
+        if (strcasecmp(rest, units[i].name) == 0) {
+            const double product = round(value * units[i].factor);
+            if (product < 1 || product >= 9.2e18) /* what JSON and off_t hold */
+                return false;
+            *ret_value = (uint64_t)product;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cli_parse_size(const char *text, uint64_t *ret_bytes)
+{
+    static const struct unit units[] = {
+        {"", 1},         {"B", 1},      {"K", 1024},     {"KiB", 1024}, {"M", 0x1p20},
+        {"MiB", 0x1p20}, {"G", 0x1p30}, {"GiB", 0x1p30}, {"T", 0x1p40}, {"TiB", 0x1p40},
+    };
+    return parse_with_unit(text, units, sizeof units / sizeof units[0], ret_bytes);
+}
+
+bool cli_parse_duration(const char *text, uint64_t *ret_ns)
+{
+    static const struct unit units[] = {
+        {"", 1e9},   {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},    {"ns", 1},
+        {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9},
+    };
+    return parse_with_unit(text, units, sizeof units / sizeof units[0], ret_ns);
+}
+
+bool cli_parse_percent(const char *text, double *ret_share)
+{
+    double percent;
+    const char *rest;
+    if (!parse_decimal(text, &percent, &rest) || percent > 100 || strcmp(rest, "%") != 0)
+        return false;
+    *ret_share = percent / 100;
+    return true;
+}
+
+bool cli_parse_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret_count)
+{
+    const size_t length = strlen(text);
+    if (length == 0 || length > 19 || strspn(text, "0123456789") != length)
+        return false;
+    const uint64_t count = strtoull(text, NULL, 10);
+    if (count < least || count > most)
+        return false;
+    *ret_count = count;
+    return true;
+}
+
+uint64_t cli_draw_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
+    }
+    return seed % 1000000000; /* short enough to be typed again */
+}
+
+/* ---- similar words ---------------------------------------------------------------------------- */
+
+static size_t least(size_t one, size_t other)
+{
+    return one < other ? one : other;
+}
+
+size_t cli_similarity(const char *word, const char *other)
+{
+    /* Three rows of the matrix: that of this letter, of the one before, and of the one before that. */
+    size_t rows[3][CLI_SIMILAR_MAX + 1];
+    const size_t length = strlen(word), width = strlen(other);
+    if (length > CLI_SIMILAR_MAX || width > CLI_SIMILAR_MAX)
+        return SIZE_MAX;
+    for (size_t column = 0; column <= width; column++)
+        rows[0][column] = column;
+    for (size_t row = 1; row <= length; row++) {
+        size_t *now = rows[row % 3];
+        const size_t *before = rows[(row + 2) % 3], *twice = rows[(row + 1) % 3];
+        now[0] = row;
+        for (size_t column = 1; column <= width; column++) {
+            const bool equal = word[row - 1] == other[column - 1];
+            now[column] = least(least(before[column], now[column - 1]) + 1, before[column - 1] + !equal);
+            if (row > 1 && column > 1 && word[row - 1] == other[column - 2] &&
+                word[row - 2] == other[column - 1])
+                now[column] = least(now[column], twice[column - 2] + 1);
+        }
+    }
+    return rows[length % 3][width];
+}
+
+void cli_similar_offer(struct cli_similar *similar, const char *typed, const char *offered)
+{
+    const size_t distance = cli_similarity(typed, offered);
+    const size_t allowed = strlen(typed) / 3 > 1 ? strlen(typed) / 3 : 1;
+    if (distance > allowed || (similar->word != NULL && distance >= similar->distance))
+        return;
+    similar->word = offered;
+    similar->distance = distance;
 }

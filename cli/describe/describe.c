@@ -3,13 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/base/json_bounds.h"
+#include "cli/base/cli.h"
 #include "convert/import/formats.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "record/recorder.h"
 

@@ -2,12 +2,10 @@
 #include "cli/describe/describe.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/base/json_bounds.h"
-#include "footprint/base/support.h"
+#include "cli/base/cli.h"
 #include "footprint/base/words.h"
 #include "record/recorder.h"
 

@@ -1,12 +1,7 @@
 /* choice.c - names on the command line to candidates. */
 #include "cli/options/options.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "cli/base/cli.h"
-#include "footprint/base/support.h"
-#include "results/measure/run/run.h"
 
 int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry)
 {

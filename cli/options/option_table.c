@@ -5,11 +5,7 @@
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "cli/base/cli.h"
-#include "footprint/base/support.h"
 
 #define FIRST_NUMBER 256 /* getopt's value of the list's first row: above every letter */
 

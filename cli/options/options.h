@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "cli/base/cli.h"
-#include "convert/convert.h"
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/run/run.h"

@@ -3,14 +3,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/base/cli.h"
 #include "convert/import/formats.h"
 #include "footprint/base/memory_bound.h"
-#include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/usage.h"
 

@@ -2,21 +2,15 @@
 #include "cli/verbs/verbs.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
-#include "record/recorder.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/table.h"
 
 #define OVERSPENT 1.25 /* of the default, and it is told */
 

@@ -4,20 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "convert/base/error.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
-#include "record/recorder.h"
 
 /* ---- what it prints ---------------------------------------------------------------------------- */
 

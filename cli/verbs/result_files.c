@@ -2,20 +2,14 @@
 #include "cli/verbs/verbs.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
-#include "results/report/beside/beside.h"
 #include "results/report/notes/notes.h"
 
 #define NUMBER_MAX 10000u /* results of one workload, machine and second */

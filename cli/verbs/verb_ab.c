@@ -1,11 +1,7 @@
 /* verb_ab.c - `mallab ab`: what its command line says. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "results/measure/experiment/experiment.h"
 #include "results/measure/statistics/statistics.h"
 
 #define DEFAULT_BUDGET_NS UINT64_C(60000000000)

@@ -1,14 +1,8 @@
 /* verb_allocators.c - `mallab allocators`: what can be compared on this machine. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/support.h"
 #include "results/measure/base/fields.h"
-#include "results/measure/candidate/candidates.h"
-#include "results/report/grid/grid.h"
 
 struct settings {
     struct cli_answer answer;

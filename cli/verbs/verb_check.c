@@ -1,16 +1,10 @@
 /* verb_check.c - `mallab check` and `mallab compare`: a result against budgets, with the reports that CI services read, and the same candidates then and now. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/support.h"
-#include "results/measure/candidate/candidates.h"
 #include "results/measure/figures/figures.h"
-#include "results/report/beside/beside.h"
 #include "results/report/html/html.h"
 
 struct settings {

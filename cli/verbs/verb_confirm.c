@@ -1,22 +1,13 @@
 /* verb_confirm.c - the program itself under each allocator, as a step of `ab` (struct cli_confirm_step) and as `mallab confirm`. */
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
-#include "record/recorder.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/candidate/candidates.h"
-#include "results/measure/experiment/experiment.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/table.h"
 
 static void on_run(void *context, const char *what, const char *candidate, uint64_t elapsed_ns,
                    uint64_t budget_ns)

@@ -1,15 +1,19 @@
-/* verb_convert.c - `mallab convert`: thin over conv_file. */
-#include <stdlib.h>
+/* verb_convert.c - `mallab convert`: thin over conv_file; and what a conversion tells, whichever verb makes it. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
+#include "cli/describe/describe.h"
 #include "cli/verbs/verbs.h"
+#include "convert/base/unnamed_file.h"
 #include "convert/export/export.h"
+#include "convert/import/formats.h"
 #include "convert/open/input.h"
-#include "footprint/base/support.h"
-#include "record/recorder.h"
+#include "convert/recording/recording.h"
+#include "footprint/base/process.h"
+#include "footprint/base/words.h"
 
 struct settings {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */
@@ -212,3 +216,258 @@ const struct cli_verb CLI_CONVERT = {
     .operand = "input",
     .run = run_convert,
 };
+
+/* ---- the report, as lines on stderr and as JSON ------------------------------------------------- */
+
+#define RATE_SHOWN_MIN 1e4 /* events a second: below, 0.00 M would be told of what is but short */
+
+static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
+{
+    if (!quiet && survey->selected.text[0] != '\0')
+        cli_say(verb, "selected: %s", survey->selected.text);
+}
+
+void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *survey, size_t left_out)
+{
+    const struct conv_process *chosen = NULL;
+    uint64_t own = 0, all = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        all += process->events;
+        if (!process->chosen)
+            continue;
+        chosen = process;
+        own += process->events;
+        count++;
+    }
+    if (chosen == NULL || survey->process_count < 2)
+        return;
+    char *name = res_text_plain(chosen->name != NULL ? chosen->name : "");
+    char *what = count == 1 ? res_printf("process %u, '%s'", chosen->process_id, name)
+                 : left_out > 0
+                     ? res_printf("the %zu of %zu '%s' with most calls", count, count + left_out, name)
+                     : res_printf("%zu '%s'", count, name);
+    cli_say(
+        verb,
+        "the recording holds %zu processes; converted: %s, %.0f %% of the calls (--process chooses others, "
+        "'mallab info' lists them)",
+        survey->process_count, what, all > 0 ? 100 * (double)own / (double)all : 0);
+    free(what);
+    free(name);
+}
+
+static void tell_missing(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    size_t missing = 0, first = 0;
+    for (size_t i = survey->process_count; i-- > 0;)
+        if (survey->processes[i].missing) {
+            missing++;
+            first = i;
+        }
+    if (missing == 0)
+        return;
+    char *file = res_text_plain(survey->processes[first].file);
+    cli_say(verb, "the recording is not whole: footprint '%s'%s missing", file,
+            missing > 1 ? " and others are" : " is");
+    free(file);
+}
+
+/* Losses of other processes are no fault of this workload, but the user may have wanted those processes. */
+static void tell_others_losses(const struct cli_verb *verb, const struct conv_survey *survey)
+{
+    const struct conv_process *worst = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        if (process->chosen || fp_loss_sum(process->lost) <= most)
+            continue;
+        worst = process;
+        most = fp_loss_sum(process->lost);
+    }
+    if (worst == NULL)
+        return;
+    char *name = res_text_plain(worst->name);
+    cli_say(verb,
+            "the recording is not whole: of process %u, '%s', which is not converted, %s calls were lost and "
+            "%s kept",
+            worst->process_id, name, FP_GROUPED(most), FP_GROUPED(worst->events));
+    free(name);
+}
+
+/* Prints one line on stderr on how it went, and a line for each thing that casts doubt on the recording; by_file: the process was
+ * chosen by its footprint, that there are others is known; quiet: the doubts only. */
+static void tell(const struct cli_verb *verb, const struct conv_report *report, const char *output,
+                 bool by_file, bool quiet)
+{
+    const struct conv_survey *survey = &report->survey;
+    char span[32], speed[32] = "";
+    const double seconds = (double)report->elapsed_ns / 1e9;
+    const bool in_result = verb == &CLI_AB; /* what the result tells is told once */
+    /* A file of another tool is called a trace. */
+    const char *kind = conv_trace_title(survey->kind) != NULL ? "trace" : "recording";
+    const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
+    if (rate >= RATE_SHOWN_MIN)
+        snprintf(speed, sizeof speed, " (%.2f M events/s)", rate / 1e6);
+    if (!quiet)
+        cli_say(verb, "%s op%s of %s thread%s, %.2f bytes each, written to %s in %s%s",
+                FP_GROUPED(survey->ops), survey->ops == 1 ? "" : "s", FP_GROUPED(survey->threads),
+                survey->threads == 1 ? "" : "s",
+                survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
+                strcmp(output, "-") == 0 ? "stdout" : output,
+                res_text_duration((double)report->elapsed_ns, span), speed);
+    if (survey->ops == 0 && verb == &CLI_CONVERT) /* others say it of what they were given */
+        cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
+    for (size_t i = 0; i < report->lack_count; i++)
+        cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
+    tell_selection(verb, survey, quiet);
+    if (survey->process_count > 1 && !by_file)
+        cli_choice_tell(verb, survey, 0);
+    tell_missing(verb, survey);
+    if (!by_file)
+        tell_others_losses(verb, survey);
+    if (survey->lacks[0] != '\0' && !quiet)
+        cli_say(verb, "what %s does not tell: %s (docs/importing.md)", conv_kind_name(survey->kind),
+                survey->lacks);
+    if (survey->inherited_objects > 0 && !quiet)
+        cli_say(verb,
+                "it begins with %s object%s that %s alive before: its parent's, of earlier windows, or made "
+                "before the section (%s)",
+                FP_GROUPED(survey->inherited_objects), survey->inherited_objects == 1 ? "" : "s",
+                survey->inherited_objects == 1 ? "was" : "were", FP_BYTES(survey->inherited_bytes));
+    if (survey->inherited_why[0] != '\0')
+        cli_say(verb, "not all that process %u inherited is known: %s", survey->process_id,
+                survey->inherited_why);
+    if (survey->unfinished_why[0] != '\0')
+        cli_say(verb, "the recording is not finished, and taken as far as it is written: %s",
+                survey->unfinished_why);
+    if (!in_result && !survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
+        cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
+    if (!in_result && survey->live != CONV_LIVE_KNOWN)
+        cli_say(verb, "%s", cli_live_words(survey->live));
+    if (!in_result && survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
+        cli_say(verb,
+                "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
+                FP_GROUPED(survey->irregular[CONV_UNRECORDED_OBJECTS]));
+    if (survey->irregular[CONV_UNRECORDED_FREES] > 0)
+        cli_say(verb,
+                "put in: unrecorded_frees, of %s objects that were released while nothing was recorded, when "
+                "their "
+                "addresses came again",
+                FP_GROUPED(survey->irregular[CONV_UNRECORDED_FREES]));
+    if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
+        cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/order.md)",
+                FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS]));
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
+        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
+            cli_say(verb, "%s: %s, %s time%s (docs/order.md)",
+                    conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
+                    FP_GROUPED(survey->irregular[i]), survey->irregular[i] == 1 ? "" : "s");
+    }
+}
+
+static json_t *export_json(const struct conv_report *report)
+{
+    json_t *object = json_object();
+    json_t *lacks = json_array();
+    for (size_t i = 0; i < report->lack_count; i++)
+        json_array_append_new(lacks, json_string(report->lacks[i]));
+    cli_json_set(object, "format", report->format);
+    cli_json_set(object, "lacks", lacks);
+    return object;
+}
+
+static json_t *report_json(const struct conv_report *report, const char *output)
+{
+    json_t *object = cli_survey_json(&report->survey);
+    cli_json_set(object, "schema", "mallab-convert/1");
+    cli_json_set(object, "output", output);
+    cli_json_set(object, "output_bytes", json_integer((json_int_t)report->bytes_out));
+    cli_json_set(object, "elapsed_ns", json_integer((json_int_t)report->elapsed_ns));
+    cli_json_set(object, "export", export_json(report));
+    return object;
+}
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+static void remove_half_file(int signal_number)
+{
+    const char *temporary = conv_output_temporary();
+    if (temporary != NULL)
+        unlink(temporary);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
+{
+    char text[CONV_PATH_BYTES + 512];
+    char *meant = error->cause.sys_errno == ENOENT && !error->output ? cli_meant(error->path)
+                                                                     : res_strdup("");
+    cli_say(verb, "%s%s", conv_error_text(error, text, sizeof text), meant);
+    free(meant);
+    return conv_error_exit_code(error);
+}
+
+int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
+                     const struct conv_options *options, bool quiet, bool no_progress, json_t **ret_report)
+{
+    static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
+    static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
+    struct cli_progress line;
+    struct conv_options with_progress = *options;
+    struct conv_report report = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
+    const struct sigaction action = {.sa_handler = remove_half_file};
+    fp_signals_take(NUMBERS, COUNT, &action, saved);
+    cli_progress_of(&line, "convert", no_progress, &with_progress);
+    const enum fp_status status = conv_file(input, output, &with_progress, &report, error);
+    cli_progress_end(&line);
+    fp_signals_restore(NUMBERS, COUNT, saved);
+    int code = CLI_DONE;
+    if (status != FP_OK) {
+        code = cli_conv_failed(verb, error);
+    } else {
+        tell(verb, &report, output, options->process_file != NULL, quiet);
+        if (ret_report != NULL)
+            *ret_report = report_json(&report, output);
+        conv_report_release(&report);
+    }
+    free(error);
+    return code;
+}
+
+/* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
+char *cli_output_name(const char *input, const char *new_ending)
+{
+    static const char *const endings[] = {".gz",  ".xz",    ".bz2", ".zst", ".zip", ".fp",
+                                          ".txt", ".trace", ".rep", ".log", ".raw", ".wl"};
+    char *name = res_strdup(input);
+    size_t length = strlen(name);
+    while (length > 1 && name[length - 1] == '/')
+        name[--length] = '\0';
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t shorter = length - strlen(endings[i]);
+        if (fp_has_ending(name, endings[i]) && name[shorter - 1] != '/')
+            name[length = shorter] = '\0';
+    }
+    char *output = res_printf("%s%s", strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? "recording" : name,
+                              new_ending);
+    free(name);
+    return output;
+}
+
+/* "nightly.wl" for "nightly/", and the other way round. */
+char *cli_meant(const char *path)
+{
+    static const char *const endings[] = {"", ".wl"};
+    char *words = NULL;
+    for (size_t i = 0; words == NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        char *other = cli_output_name(path, endings[i]);
+        if (strcmp(other, path) != 0 && access(other, F_OK) == 0)
+            words = res_printf("; there is '%s': name that, if it is meant", other);
+        free(other);
+    }
+    return words != NULL ? words : res_strdup("");
+}

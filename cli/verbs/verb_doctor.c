@@ -1,17 +1,12 @@
 /* verb_doctor.c - `mallab doctor`: what on this machine spoils measurements or recordings. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/support.h"
 #include "replay/clock/real.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/html/html.h"
-#include "results/report/table/table.h"
 
 /* ---- the clock, found out by the replay's own code --------------------------------- */
 

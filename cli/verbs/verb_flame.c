@@ -1,11 +1,7 @@
 /* verb_flame.c - `mallab flame`: who allocates as a tree of calls: a page, pprof, folded stacks. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "sites/show/site_profile.h"
 

@@ -1,19 +1,13 @@
 /* verb_info.c - `mallab info`: what a file holds, and whether it is complete. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
-#include "cli/base/json_bounds.h"
 #include "cli/describe/describe.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "convert/check/verify.h"
-#include "convert/convert.h"
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/fields.h"
 #include "results/report/notes/notes.h"

@@ -1,20 +1,15 @@
 /* verb_record.c - `mallab record`: run a command recorded, and end as it ended. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
 #include "record/attach/late_record.h"
-#include "record/recorder.h"
 
 /* A block holds up to 16 chunks' marks, 60,000, at up to 6 bytes each where addresses are scattered; and is written
  * whole or not at all. */

@@ -1,21 +1,14 @@
 /* verb_replay.c - `mallab replay`: run the replay binary of one candidate. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "convert/convert.h"
 #include "convert/open/input.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
-#include "results/measure/run/run.h"
 
 struct settings {
     struct cli_answer answer;

@@ -2,22 +2,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "convert/base/error.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
-#include "results/report/beside/beside.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/table.h"
 
 #define NO_CSV "CSV is of single results: --json has the rest"
 

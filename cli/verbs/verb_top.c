@@ -5,20 +5,15 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/base/json_bounds.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
 #include "convert/recording/recording_json.h"
 #include "footprint/base/words.h"
 #include "record/attach/late_record.h"
-#include "record/recorder.h"
-#include "results/report/grid/grid.h"
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)

@@ -1,15 +1,9 @@
 /* verb_tune.c - `mallab tune`: many settings of allocators narrowed down to a few, which are then compared as `ab` does. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/support.h"
-#include "results/measure/candidate/candidates.h"
-#include "results/measure/experiment/experiment.h"
 #include "results/measure/statistics/statistics.h"
 
 #define BUDGET_NS UINT64_C(300000000000)

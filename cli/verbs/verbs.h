@@ -7,12 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/base/cli.h"
 #include "cli/options/options.h"
-#include "convert/convert.h"
 #include "record/recorder.h"
 #include "results/measure/confirm/confirming.h"
-#include "results/measure/experiment/experiment.h"
 #include "results/measure/fleet/fleet.h"
 #include "results/report/beside/beside.h"
 #include "results/report/grid/grid.h"

@@ -4,15 +4,12 @@
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "convert/open/workload_input.h"
 #include "convert/recording/choose.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 #include "results/measure/base/lives.h"

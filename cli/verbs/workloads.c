@@ -4,15 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/options.h"
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
 #include "convert/recording/choose.h"
@@ -22,9 +19,7 @@
 #include "convert/select/selection_plan.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/recorder.h"
 #include "results/measure/result/result.h"
 
 #define WORKLOAD_ENDING ".wl"

@@ -7,9 +7,6 @@
  *     and op.h. */
 #include "replay/exec/loop.h"
 
-#include <stdbool.h>
-
-#include "replay/base/op.h"
 #include "replay/base/own_process.h"
 
 /* Any address will do for a std::nothrow_t: the functions do not look at it. */

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "replay/base/own_process.h"
 #include "replay/clock/recorded.h"
 
 /* ---- windows -------------------------------------------------------------------------------- */
