@@ -17,7 +17,7 @@ try convert -
 try convert --json -o - x
 try info
 try info a b
-try info --color sometimes x
+try report --color sometimes x
 try replay
 try replay --promises --latency x
 try replay --clock virtual x
