@@ -9,7 +9,6 @@ import platform
 import pwd
 import random
 import re
-import select
 import shutil
 import signal
 import struct
@@ -155,10 +154,23 @@ class Attached(lab.Lab):
     def recorder(self, program, name="rec", options=(), **settings):
         """A recording that has begun."""
         recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), *options, "-o", name], cwd=self.place,
-                                    stderr=subprocess.PIPE, **settings)
+                                    stderr=subprocess.PIPE, bufsize=0, **settings)  # communicate() would leave out what a buffer holds
         self.addCleanup(lambda: (recorder.kill(), recorder.wait(), recorder.stderr.close()))
         self.assertIn(b"recording process", recorder.stderr.readline())
         return recorder
+
+    def wait_for_calls(self, name="rec", least=1):
+        """Until so many are recorded, however little the program runs beside other work."""
+        lab.wait_for(lambda: self.answer("record", "--control", name, "--status", "--json")["events"] >= least, "its calls", 0.05)
+
+    def attach_for_calls(self, program, least=1):
+        """What is said of a recording of so many calls, which Ctrl-C ends."""
+        recorder = self.recorder(program)
+        self.wait_for_calls(least=least)
+        recorder.send_signal(signal.SIGINT)
+        told = recorder.communicate(timeout=lab.PATIENCE_S)[1].decode()
+        self.assertEqual(recorder.returncode, 0, told)
+        return told
 
     def end(self, program):
         """It ends by itself, content: how many calls it counts."""
@@ -185,13 +197,12 @@ class Attach(Attached):
     def test_counts(self):
         """Four threads: nothing lost, less than the program counts in all; no slot and no shared memory of ours is left."""
         program = self.begin(lab.PROGRAMS / "late", 4)
-        told = self.attach(program, "--duration", "300ms")
+        told = self.attach_for_calls(program, 1000)
         self.assertIn("the program is as it was", told)
-        self.assertIn("as --duration asked", told)
         self.assertNotIn("not whole", told)
         self.assertNotIn("/dev/shm/mallab", pathlib.Path(f"/proc/{program.pid}/maps").read_text())
         events = sum(process["events"] for process in self.recording()["processes"])
-        self.assertGreater(events, 1000)
+        self.assertGreaterEqual(events, 1000)
         self.assertLess(events, self.end(program))
         self.assertIn("live", self.mallab("info", "rec").stdout.decode())
         self.mallab("convert", "-o", "late.wl", "rec")
@@ -336,11 +347,7 @@ class Attach(Attached):
         """The recording ends by itself, whole so far, and says so; the program goes on unrecorded, until the next one attaches."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
         recorder = self.recorder(program)
-        def events():
-            self.mallab("record", "--control", "rec", "--status") # which has all so far written
-            return self.info(self.place / "rec")["events"]
-
-        lab.wait_for(lambda: events() > 0, "its calls", 0.05)
+        self.wait_for_calls()
         recorder.kill()
         recorder.wait()
         told = self.wait_for_end("rec")
@@ -365,7 +372,7 @@ class Attach(Attached):
         """The whole way; what the program runs on is found once, also where it was recorded before."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
         self.attach(program, "--duration", "20ms")
-        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "-a", "glibc",
+        result = self.answer("ab", "--pid", program.pid, "--duration", "1s", "-n", 1, "-a", "glibc",
                              "--head", "1000", "--json", "--keep", "kept")
         self.end(program)
         [workload] = result["workloads"]
@@ -379,7 +386,7 @@ class Attach(Attached):
     def test_began_late(self):
         """That it began late is said by the summary, by the recording, by its footprint alone: and no pause that nobody asked for."""
         program = self.begin(lab.PROGRAMS / "late", 2)
-        told = self.attach(program, "--duration", "50ms")
+        told = self.attach_for_calls(program)
         words = "recording began in the middle of the program's life"
         self.assertIn(words, told)
         self.assertNotIn("paused", told)
@@ -389,7 +396,9 @@ class Attach(Attached):
             self.assertIn(words, " ".join(text.split()))
             self.assertNotIn("paused", text)
             self.assertEqual(self.answer("info", "--json", path)["live"], "from_middle")
-        self.assertIn("paused 1 time", self.attach(program, "--paused", "--duration", "50ms", name="asked"))
+        told = self.attach(program, "--paused", "--duration", "50ms", name="asked")
+        self.assertIn("paused 1 time", told)
+        self.assertIn("as --duration asked", told)
         self.assertIn("paused meanwhile, as asked", self.recording("asked")["incomplete_why"])
         self.end(program)
 
@@ -556,33 +565,6 @@ class Attach(Attached):
         self.assertIn(f"process {program.pid} ended while it was recorded".encode(), rest)
         self.assertGreater(sum(process["events"] for process in self.recording()["processes"]), 0)
 
-    @lab.needs("c++")
-    def test_bench_is_killed(self):
-        """Neither its program nor a recorder outlives `scripts/bench attach`."""
-        bench = subprocess.Popen([lab.SOURCE / "scripts/bench", "attach", "--only", "threads"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                 env={**os.environ, "MALLAB_BUILD": str(lab.BUILD), "TMPDIR": str(self.place)})
-        self.addCleanup(lambda: (bench.kill(), bench.wait()))
-        left = {}
-
-        def attaches():
-            self.assertIsNone(bench.poll())
-            for pid in lab.children(bench.pid):
-                try:
-                    name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-                    if name in ("threads", "mallab") and name not in left:
-                        left[name] = os.pidfd_open(pid)
-                        self.addCleanup(os.close, left[name])
-                except OSError:
-                    pass  # it has just ended
-            return len(left) == 2
-        lab.wait_for(attaches, "it to attach")
-        bench.kill()
-        for name in ("threads", "mallab"):
-            ended = select.select([left[name]], [], [], lab.PATIENCE_S)[0]
-            if not ended:
-                signal.pidfd_send_signal(left[name], signal.SIGKILL)
-            self.assertTrue(ended, name)
-
     def test_refused(self):
         """With the reason, and nothing is touched."""
         if (lab.PROGRAMS / "late-static").exists():
@@ -652,7 +634,7 @@ class Owner(Attached):
     def test_whose(self):
         """Below a directory that nobody cannot enter; counts are right, nothing of ours is left, and root reads what nobody else may."""
         program = self.begin(lab.PROGRAMS / "late", 2)
-        told = self.attach(program, "--duration", "200ms")
+        told = self.attach_for_calls(program, 1000)
         self.assertIn("the program is as it was", told)
         self.assertIn(f"belongs to user {self.owner}; root reads it as its own", told)
         self.assert_nobodys(self.place / "rec")
@@ -660,7 +642,7 @@ class Owner(Attached):
         self.assertIn("'rec' was there already", self.attach(program, "--duration", "20ms"))
         self.assert_nobodys(self.place / "rec.2")
         events = sum(process["events"] for name in ("rec", "rec.2") for process in self.recording(name)["processes"])
-        self.assertGreater(events, 1000)
+        self.assertGreaterEqual(events, 1000)
         self.assertEqual(self.answer("info", "--json", "rec")["processes"], 1)
         self.mallab("top", "--once", "rec")
         self.mallab("convert", "-o", "late.wl", "rec")
@@ -839,6 +821,5 @@ class Owner(Attached):
         self.place.chmod(0o777)
         refused = self.mallab("record", "--pid", program.pid, "-o", "own", status=125, user=NOBODY, group=NOBODY, extra_groups=self.GROUPS)
         self.assertIn(b"may not be traced by its user", refused.stderr)
-        self.assertIn("as it was", self.attach(program, "--duration", "100ms"))
-        self.assertGreater(self.recording()["events"], 0)
+        self.assertIn("as it was", self.attach_for_calls(program))
         self.end(program)

@@ -27,7 +27,7 @@
 #define BYTES_MOST    (UINT64_C(320) << 20) /* of the collector, also with a sanitizer's shadow */
 
 #define SPOILED_STATE 15u  /* no process of ours writes it */
-#define SEEN_RESTS    100u /* of user_rest, for the collector to see it */
+#define SEEN_ROUNDS   10u /* of the collector, for it to see one */
 #define SHORTS_MOST   (1u << 16)
 #define NO_PID        (1u << 30) /* above what Linux has */
 
@@ -228,16 +228,19 @@ static void scribble_own(const struct seg_view *view)
     _exit(0);
 }
 
-/* Whether a free chunk could be marked as no process of ours does, and the collector freed it. */
+/* Whether a free chunk could be marked as no process of ours does, and the collector freed it within some of its rounds, however long
+ * they take beside other work. */
 static bool mark_is_seen(const struct seg_view *view, uint32_t index)
 {
     uint64_t word = SEG_CHUNK_FREE;
     if (!atomic_compare_exchange_strong(&view->states[index], &word, SPOILED_STATE))
         return false;
-    for (unsigned rests = 0; rests < SEEN_RESTS; rests++) {
+    for (unsigned rounds = 0; rounds < SEEN_ROUNDS; rounds++) {
+        const uint64_t heartbeat = atomic_load(&view->header->heartbeat_ns);
         if (atomic_load(&view->states[index]) != SPOILED_STATE)
             return true;
-        user_rest();
+        while (atomic_load(&view->header->heartbeat_ns) == heartbeat)
+            user_rest();
     }
     return false;
 }
