@@ -1,4 +1,4 @@
-/* late_frame.c - a thread stopped and let go, and the kernel's struct rt_sigframe, laid by us.
+/* late_frame.c - the kernel's struct rt_sigframe, laid by us.
  *
  * Laws of this file: late_process.h has them. */
 #include "record/attach/late_process.h"
@@ -6,18 +6,13 @@
 #if defined(__x86_64__)
 
 #include <cpuid.h>
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-
-#include "footprint/base/process.h"
 
 #define XSTATE_MOST 16384u
 #define RED_ZONE    128u
@@ -153,18 +148,17 @@ static bool write_words(pid_t thread, uint64_t address, const void *bytes, size_
 }
 
 /* Lay the frame and the text below what the thread may use. ret_sp: where the function finds its return address. */
-static bool lay_frame(const struct late_process *process, const struct late_thread *thread,
+static bool lay_frame(const struct late_process *process, pid_t thread, struct user_regs_struct registers,
                       const struct late_call *call, uint64_t restorer, uint64_t *ret_sp, uint64_t *ret_text)
 {
     _Alignas(64) unsigned char state[XSTATE_MOST];
     char text[LATE_TEXT_MOST] = "";
     struct kernel_frame frame = {.returns = restorer, .flags = HAS_XSTATE | HAS_SS | STRICT_SS};
-    struct user_regs_struct registers = thread->registers;
-    const uint32_t size = take_xstate(thread->id, state, sizeof state);
-    if (size == 0 || ptrace(PTRACE_GETSIGMASK, thread->id, (void *)sizeof frame.mask, &frame.mask) != 0)
+    const uint32_t size = take_xstate(thread, state, sizeof state);
+    if (size == 0 || ptrace(PTRACE_GETSIGMASK, thread, (void *)sizeof frame.mask, &frame.mask) != 0)
         return false;
     frame.stack.flags = NO_STACK; /* it keeps the one that it has for handlers */
-    (void)late_wait_renew(process, thread->id, &registers);
+    (void)late_wait_renew(process, thread, &registers);
     snprintf(text, sizeof text, "%s", call->text);
     const uint64_t text_at = (registers.rsp - RED_ZONE - sizeof text) & ~UINT64_C(15);
     const uint64_t state_at = (text_at - size) & ~UINT64_C(63);
@@ -172,21 +166,22 @@ static bool lay_frame(const struct late_process *process, const struct late_thre
     fill_context(&frame.context, &registers, state_at);
     *ret_sp = frame_at;
     *ret_text = text_at;
-    return write_words(thread->id, text_at, text, strlen(text) + 1) &&
-           write_words(thread->id, state_at, state, size) &&
-           write_words(thread->id, frame_at, &frame, sizeof frame);
+    return write_words(thread, text_at, text, strlen(text) + 1) &&
+           write_words(thread, state_at, state, size) && write_words(thread, frame_at, &frame, sizeof frame);
 }
 
-bool late_frame_begin(const struct late_process *process, const struct late_thread *thread,
-                      const struct late_call *call, uint64_t restorer)
+bool late_frame_begin(const struct late_process *process, pid_t thread,
+                      const struct user_regs_struct *stopped_at, const struct late_call *call,
+                      uint64_t restorer)
 {
     uint64_t sp, text;
     const uint64_t all = ~UINT64_C(0);
     /* From here on it does not execute another program. */
-    if (!late_is_ours(process->pid) || late_wait_is_lost(process, &thread->registers) ||
-        is_in_sequence(process, thread->id) || !lay_frame(process, thread, call, restorer, &sp, &text))
+    if (!late_is_ours(process->pid) || late_wait_is_lost(process, stopped_at) ||
+        is_in_sequence(process, thread) ||
+        !lay_frame(process, thread, *stopped_at, call, restorer, &sp, &text))
         return false;
-    struct user_regs_struct registers = thread->registers;
+    struct user_regs_struct registers = *stopped_at;
     registers.rip = call->function;
     registers.rdi = text;
     registers.rsi = call->number;
@@ -194,90 +189,10 @@ bool late_frame_begin(const struct late_process *process, const struct late_thre
     registers.rax = 0;
     registers.orig_rax = (unsigned long)-1;
     registers.eflags &= ~(unsigned long)TRACE_BITS;
-    if (ptrace(PTRACE_SETREGS, thread->id, NULL, &registers) != 0)
+    if (ptrace(PTRACE_SETREGS, thread, NULL, &registers) != 0)
         return false;
-    (void)ptrace(PTRACE_SETSIGMASK, thread->id, (void *)sizeof all,
-                 &all); /* else handlers may run in the call */
+    (void)ptrace(PTRACE_SETSIGMASK, thread, (void *)sizeof all, &all); /* else handlers may run in the call */
     return true;
-}
-
-/* ---- PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH ------------------------------------------------ */
-
-size_t late_threads_list(const struct late_process *process, pid_t *ret_ids, size_t most)
-{
-    char path[64];
-    size_t count = 0;
-    const struct dirent *entry;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)process->pid);
-    DIR *tasks = opendir(path);
-    while (tasks != NULL && count < most && (entry = readdir(tasks)) != NULL) {
-        const pid_t id = (pid_t)atoi(entry->d_name);
-        if (id > 0)
-            ret_ids[count++] = id;
-    }
-    if (tasks != NULL)
-        closedir(tasks);
-    return count;
-}
-
-bool late_thread_seize(struct late_thread *thread)
-{
-    thread->since_ns = fp_now_ns();
-    thread->seized = ptrace(PTRACE_SEIZE, thread->id, NULL, NULL) == 0;
-    return thread->seized && ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL) == 0;
-}
-
-static bool get_registers(struct late_thread *thread)
-{
-    thread->known = ptrace(PTRACE_GETREGS, thread->id, NULL, &thread->registers) == 0;
-    return thread->known;
-}
-
-enum late_stop late_thread_look(struct late_thread *thread)
-{
-    const uint64_t now = fp_now_ns();
-    for (;;) {
-        int status;
-        const pid_t got = waitpid(thread->id, &status, __WALL | WNOHANG);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got == 0) {
-            thread->since_ns = now;
-            return LATE_STOP_LATE;
-        }
-        if (got != thread->id || !WIFSTOPPED(status)) {
-            thread->seized = false;
-            return LATE_STOP_GONE;
-        }
-        const int event = status >> 16, number = WSTOPSIG(status);
-        thread->stopped = true;
-        if (event == PTRACE_EVENT_STOP && number == SIGTRAP)
-            return get_registers(thread) ? LATE_STOP_DONE : LATE_STOP_GONE;
-        if (event == PTRACE_EVENT_STOP)
-            return LATE_STOP_BY_SIGNAL; /* of the whole process, by SIGSTOP and its like */
-        (void)ptrace(PTRACE_CONT, thread->id, NULL, (void *)(intptr_t)(event == 0 ? number : 0));
-        thread->stopped = false;
-    }
-}
-
-enum late_stop late_thread_wait(struct late_thread *thread)
-{
-    const uint64_t begin = fp_now_ns();
-    for (unsigned looks = 0;; looks++) {
-        const enum late_stop stop = late_thread_look(thread);
-        if (stop != LATE_STOP_LATE || fp_now_ns() - begin > LATE_STOP_MOST_NS)
-            return stop;
-        late_rest(looks < 50 ? 10000 : 200000);
-    }
-}
-
-void late_thread_let_go(struct late_thread *thread)
-{
-    while (thread->seized && !thread->stopped && late_thread_wait(thread) == LATE_STOP_LATE)
-        ;
-    if (thread->seized && thread->stopped)
-        (void)ptrace(PTRACE_DETACH, thread->id, NULL, NULL);
-    thread->seized = thread->stopped = false;
 }
 
 #endif

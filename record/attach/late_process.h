@@ -183,44 +183,6 @@ void late_wait_mend(const struct late_process *process, pid_t thread,
  * blocked in the thread while the function runs. One that was stopped goes on, on every way out; the kernel sees to that where we
  * are killed. x86-64. */
 
-/* ---- one thread: stopped, looked at, let go (ptrace(2)) ----------------------------------------- */
-
-#define LATE_THREADS_MOST 8192u
-#define LATE_STOP_MOST_NS UINT64_C(1000000000)
-
-struct late_thread {
-    pid_t id;
-    bool seized, stopped;
-    bool known;        /* its registers */
-    uint64_t since_ns; /* it stands still since then at the earliest: before, it may have been queued */
-    struct user_regs_struct registers;
-};
-
-enum late_stop {
-    LATE_STOP_DONE,
-    LATE_STOP_GONE,      /* it has ended, or another tracer has it */
-    LATE_STOP_BY_SIGNAL, /* of the whole process, by SIGSTOP and its like */
-    LATE_STOP_LATE,      /* not within a second: some system calls cannot be interrupted */
-};
-
-/* late_threads_list - the ids of a process's threads, at most so many. Returns how many; `most`: there may be more. */
-size_t late_threads_list(const struct late_process *process, pid_t *ret_ids, size_t most);
-
-/* late_thread_seize - take a thread, and ask it to stop. false: errno says why not. */
-bool late_thread_seize(struct late_thread *thread);
-
-/* late_thread_look - whether it stands still by now; LATE_STOP_LATE: not yet. Otherwise as late_thread_wait. */
-enum late_stop late_thread_look(struct late_thread *thread);
-
-/* late_thread_wait - until it stands still because of us; a signal that comes first is given to it. Its registers are known then. */
-enum late_stop late_thread_wait(struct late_thread *thread);
-
-/* late_thread_let_go - it goes on, untraced. One that has not stopped yet would stay stopped: that is waited for, however long it
- * takes. Nothing where it was not seized. */
-void late_thread_let_go(struct late_thread *thread);
-
-/* ---- calls ---------------------------------------------------------------------------------------- */
-
 #define LATE_TEXT_MOST 1024u
 
 struct late_call {
@@ -241,10 +203,12 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
 
 /* late_frame_begin - lay the frame on the thread's stack and set its registers, once, when the frame stands. From then on it makes
  * the call when it is let go, whatever becomes of us.
- * restorer  to where signals' handlers return.
- * Returns   false where the thread was left as it was: in a restartable sequence (rseq(2)), in a call that cannot be begun anew,
- *           with registers that cannot be kept, or with a stack that cannot be written. */
-bool late_frame_begin(const struct late_process *process, const struct late_thread *thread,
-                      const struct late_call *call, uint64_t restorer);
+ * stopped_at  its registers.
+ * restorer    to where signals' handlers return.
+ * Returns     false where the thread was left as it was: in a restartable sequence (rseq(2)), in a call that cannot be begun anew,
+ *             with registers that cannot be kept, or with a stack that cannot be written. */
+bool late_frame_begin(const struct late_process *process, pid_t thread,
+                      const struct user_regs_struct *stopped_at, const struct late_call *call,
+                      uint64_t restorer);
 
 #endif

@@ -38,21 +38,18 @@ static long call_of(const struct late_process *process, const struct user_regs_s
 
 /* Calls that wait, which nobody sees begin anew: of some the kernel begins none anew that a stop has interrupted (signal(7)), or not
  * where its socket has a timeout. frames: so many of libc's may lie on the stack where a call is made from there; 0: none is, since
- * a lock of libc's or of the program's may be held. partway: a stop may end it with less than it was to do, which is seen. */
+ * a lock of libc's or of the program's may be held, or a stop ends it with less than it was to do, which is seen. */
 /* clang-format off */
 static const struct {
     short number, frames;
-    bool partway;
 } WAITS[] = {
-    {SYS_pause, 1, false}, {SYS_rt_sigsuspend, 1, false}, {SYS_read, 1, false}, {SYS_recvfrom, 1, false},
-    {SYS_recvmsg, 1, false}, {SYS_wait4, 2, false}, {SYS_poll, 3, false}, {SYS_select, 3, false},
-    {SYS_epoll_wait, 3, false}, {SYS_accept, 3, false}, {SYS_accept4, 3, false}, {SYS_nanosleep, 3, false},
-    {SYS_clock_nanosleep, 3, false}, {SYS_ppoll, 3, false}, {SYS_epoll_pwait, 3, false}, {SYS_futex, 3, false},
-    {SYS_pselect6, 3, false}, {SYS_epoll_pwait2, 0, false}, {SYS_readv, 0, false}, {SYS_connect, 0, false},
-    {SYS_semop, 0, false}, {SYS_semtimedop, 0, false}, {SYS_io_getevents, 0, false}, {SYS_io_pgetevents, 0, false},
-    {SYS_rt_sigtimedwait, 0, false}, {SYS_write, 0, true}, {SYS_writev, 0, true}, {SYS_sendto, 0, true},
-    {SYS_sendmsg, 0, true}, {SYS_sendmmsg, 0, true}, {SYS_sendfile, 0, true}, {SYS_splice, 0, true},
-    {SYS_recvmmsg, 0, true}, {SYS_io_uring_enter, 0, true},
+    {SYS_pause, 1}, {SYS_rt_sigsuspend, 1}, {SYS_read, 1}, {SYS_recvfrom, 1}, {SYS_recvmsg, 1},
+    {SYS_wait4, 2}, {SYS_poll, 3}, {SYS_select, 3}, {SYS_epoll_wait, 3}, {SYS_accept, 3}, {SYS_accept4, 3},
+    {SYS_nanosleep, 3}, {SYS_clock_nanosleep, 3}, {SYS_ppoll, 3}, {SYS_epoll_pwait, 3}, {SYS_futex, 3},
+    {SYS_pselect6, 3}, {SYS_epoll_pwait2, 0}, {SYS_readv, 0}, {SYS_connect, 0}, {SYS_semop, 0},
+    {SYS_semtimedop, 0}, {SYS_io_getevents, 0}, {SYS_io_pgetevents, 0}, {SYS_rt_sigtimedwait, 0},
+    {SYS_write, 0}, {SYS_writev, 0}, {SYS_sendto, 0}, {SYS_sendmsg, 0}, {SYS_sendmmsg, 0}, {SYS_sendfile, 0},
+    {SYS_splice, 0}, {SYS_recvmmsg, 0}, {SYS_io_uring_enter, 0},
 };
 /* clang-format on */
 
@@ -64,25 +61,19 @@ static int row_of(long number)
     return row;
 }
 
-static bool is_partway(const struct user_regs_struct *registers)
-{
-    const int row = row_of((long)registers->orig_rax);
-    if ((long)registers->orig_rax == SYS_recvfrom)
-        return (registers->r10 & MSG_WAITALL) != 0;
-    if ((long)registers->orig_rax == SYS_recvmsg)
-        return (registers->rdx & MSG_WAITALL) != 0;
-    return row >= 0 && WAITS[row].partway;
-}
-
 bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
                         unsigned *ret_frames)
 {
     const int row = row_of(call_of(process, registers));
     uint64_t mask = 0;
     *ret_frames = row >= 0 ? (unsigned)WAITS[row].frames : 1;
-    if (*ret_frames == 0 || row < 0 || is_partway(registers))
+    if (*ret_frames == 0 || row < 0)
         return false;
     switch (WAITS[row].number) {
+    case SYS_recvfrom:
+        return (registers->r10 & MSG_WAITALL) == 0;
+    case SYS_recvmsg:
+        return (registers->rdx & MSG_WAITALL) == 0;
     /* A repeated call with a mask of signals could miss what the first one let through. */
     case SYS_ppoll:
         return registers->r10 == 0;
