@@ -250,8 +250,8 @@ uint64_t look_age_ns(uint64_t start_ticks);
 
 /* ---- messages to our starter while recording goes on: that it stops, and what is not recorded.
  *
- * Lines on the control descriptor (record/tree_watch.c): "stopped CAUSE NS", "resumed NS", "unrecorded INDEX PID
- * NAME\tWHY", "seen"; and the same in recording.json. Programs that are not recorded tell it themselves, or `mallab record` does, by a
+ * Lines on the control descriptor (record/tree_watch.c): "stopped CAUSE NS", "resumed NS", "unrecorded WORDS",
+ * "seen"; and the same in recording.json. Programs that are not recorded tell it themselves, or `mallab record` does, by a
  * datagram to a socket that has no place in any file system and the name of the segment's file (shim/preload/note.c,
  * record/tree_watch.c). Any process of the machine can send one: its bytes are shown, and nothing else is done by them. */
 

@@ -195,13 +195,6 @@ static bool is_asked_for(const struct collector *collector, const struct collect
     return collector->options.only == NULL;
 }
 
-static void put(struct collector *collector, size_t index, const struct collect_unrecorded *note)
-{
-    collector->notes.named[index] = *note;
-    collector->notes.changed = true;
-    tell(collector, "unrecorded %zu %u %s\t%s\n", index, note->pid, note->name, note->why);
-}
-
 /* Each program is listed once for each reason. A guess from outside comes last, and gives way to what the process said. */
 static void add(struct collector *collector, const struct collect_unrecorded *note)
 {
@@ -211,10 +204,16 @@ static void add(struct collector *collector, const struct collect_unrecorded *no
         if (strcmp(before->name, note->name) == 0 && (note->guessed || strcmp(before->why, note->why) == 0))
             return;
     }
-    if (notes->named_count < COLLECT_UNRECORDED_MAX)
-        put(collector, notes->named_count++, note);
-    else if (notes->more++ == 0)
-        notes->changed = true;
+    notes->changed = notes->changed || notes->named_count < COLLECT_UNRECORDED_MAX || notes->more == 0;
+    if (notes->named_count == COLLECT_UNRECORDED_MAX) {
+        notes->more++;
+        return;
+    }
+    notes->named[notes->named_count++] = *note;
+    if (note->pid != 0)
+        tell(collector, "unrecorded '%s' (process %u) %s\n", note->name, note->pid, note->why);
+    else
+        tell(collector, "unrecorded '%s' %s\n", note->name, note->why);
 }
 
 static bool has_come(const struct collector *collector, const struct collect_unrecorded *guess)

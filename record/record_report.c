@@ -31,9 +31,9 @@ static void total_footprints(const char *directory, struct rec_totals *totals)
     struct conv_survey survey = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
     totals->known = conv_recording_list(directory, &survey, error) == FP_OK;
-    totals->processes = survey.process_count;
+    totals->recording.process_count = survey.process_count;
     for (size_t i = 0; i < survey.process_count; i++)
-        totals->events += survey.processes[i].events;
+        totals->recording.events += survey.processes[i].events;
     conv_survey_release(&survey);
     free(error);
 }
@@ -48,8 +48,9 @@ static json_t *names_heard(const struct conv_recording *recording)
     return names;
 }
 
-static void list_silent(const struct conv_recording *recording, struct rec_totals *totals)
+static void list_silent(struct rec_totals *totals)
 {
+    const struct conv_recording *recording = &totals->recording;
     json_t *heard = names_heard(recording);
     for (size_t i = 0; i < recording->process_count; i++) {
         const struct conv_recorded_process *process = &recording->processes[i];
@@ -70,44 +71,29 @@ static void list_losses(const struct conv_recording *recording, struct rec_total
                          FP_GROUPED(recording->lost[i]));
 }
 
-static void take_totals(const struct conv_recording *recording, struct rec_totals *totals)
-{
-    const json_t *name;
-    size_t i;
-    *totals = (struct rec_totals){
-        .known = true,
-        .events = recording->events,
-        .bytes = recording->bytes,
-        .processes = recording->process_count,
-        .unattached = recording->unattached,
-        .others = conv_json_count(recording->json, "processes_not_asked_for"),
-        .pauses = recording->pauses,
-        .paused_ns = recording->paused_ns,
-        .attached = recording->attached,
-        .windows = recording->windows,
-        .windows_removed = recording->windows_removed,
-        .events_removed = recording->events_removed,
-        .duration_ns = recording->duration_ns,
-        .stopped_ns = recording->stopped_ns,
-    };
-    json_array_foreach(json_object_get(recording->json, "programs_not_asked_for"), i, name)
-        add_name(totals->other_names, json_is_string(name) ? json_string_value(name) : "");
-    snprintf(totals->stopped_by, sizeof totals->stopped_by, "%s",
-             recording->stopped_by != NULL ? recording->stopped_by : "");
-    list_silent(recording, totals);
-    list_losses(recording, totals);
-}
-
 struct rec_totals rec_totals_read(const char *directory)
 {
     struct rec_totals totals = {0};
-    struct conv_recording recording;
-    if (rec_recording_read(directory, &recording) && recording.has_processes && !recording.collector.told)
-        take_totals(&recording, &totals);
-    else
+    struct conv_recording *recording = &totals.recording;
+    const json_t *name;
+    size_t i;
+    if (!rec_recording_read(directory, recording) || !recording->has_processes || recording->collector.told) {
+        conv_recording_release(recording);
         total_footprints(directory, &totals);
-    conv_recording_release(&recording);
+        return totals;
+    }
+    totals.known = true;
+    totals.others = conv_json_count(recording->json, "processes_not_asked_for");
+    json_array_foreach(json_object_get(recording->json, "programs_not_asked_for"), i, name)
+        add_name(totals.other_names, json_is_string(name) ? json_string_value(name) : "");
+    list_silent(&totals);
+    list_losses(recording, &totals);
     return totals;
+}
+
+void rec_totals_release(struct rec_totals *totals)
+{
+    conv_recording_release(&totals->recording);
 }
 
 /* ---- what is said --------------------------------------------------------------------------- */
@@ -115,29 +101,29 @@ struct rec_totals rec_totals_read(const char *directory)
 void rec_say_why_nothing(const char *verb, const char *directory, const struct rec_totals *totals,
                          bool others_were_not)
 {
-    if (totals->others > 0 && totals->processes == 0)
+    if (totals->others > 0 && totals->recording.process_count == 0)
         res_say(verb, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
                 totals->other_names);
     else if (!totals->known)
         res_say(verb, "nothing can be said of the recording: '%s/recording.json' cannot be read", directory);
-    else if (totals->processes == 0 && others_were_not)
+    else if (totals->recording.process_count == 0 && others_were_not)
         res_say(verb, "nothing was recorded: no program that ran could be");
-    else if (totals->processes == 0)
+    else if (totals->recording.process_count == 0)
         res_say(verb,
                 "nothing was recorded: no process loaded the recorder. A wrapper that clears the "
                 "environment (sudo, timeout, env -i) or a static or setuid program stands before it: put "
                 "'mallab record' behind the wrapper");
     else if (totals->lost > 0)
         res_say(verb, "nothing was recorded: all calls were lost");
-    else if (totals->events_removed > 0)
+    else if (totals->recording.events_removed > 0)
         res_say(verb, "no call was made in the windows that are kept");
     else if (others_were_not)
         res_say(verb,
                 "nothing was recorded: no call was seen of the programs that are recorded, and others could "
                 "not be");
-    else if (totals->pauses > 0)
+    else if (totals->recording.pauses > 0)
         res_say(verb, "nothing was recorded: the recording was paused, and no call made outside its pauses");
-    else if (totals->attached)
+    else if (totals->recording.attached)
         res_say(verb, "nothing was recorded: no call of the malloc family was seen while the program was "
                       "attached to");
     else
@@ -158,13 +144,13 @@ static void report_collector(const char *verb, const struct rec_recorded *record
                 "'%s' until "
                 "'kill -CONT %d' lets it go on",
                 (int)recorded->collector, shown, (int)recorded->collector);
-    else if (totals->events > 0)
+    else if (totals->recording.events > 0)
         res_say(verb,
                 "the collector ended early (%s): what was not written by then is lost; '%s' holds about %s "
                 "events "
                 "of %s process%s: go on with 'mallab info %s' or 'mallab convert %s'",
-                how, shown, FP_GROUPED(totals->events), FP_GROUPED(totals->processes),
-                totals->processes == 1 ? "" : "es", shown, shown);
+                how, shown, FP_GROUPED(totals->recording.events), FP_GROUPED(totals->recording.process_count),
+                totals->recording.process_count == 1 ? "" : "es", shown, shown);
     else
         res_say(verb, "the collector ended early (%s), before it had written any event to '%s': record again",
                 how, shown);
@@ -173,21 +159,21 @@ static void report_collector(const char *verb, const struct rec_recorded *record
 /* The stop was told when it happened; it is told again beside the calls that were lost by it. */
 static bool stop_lost_calls(const struct rec_totals *totals)
 {
-    return totals->lost > 0 &&
-           (strcmp(totals->stopped_by, "disk_full") == 0 || strcmp(totals->stopped_by, "size_limit") == 0);
+    const char *by = totals->recording.stopped_by;
+    return totals->lost > 0 && by != NULL && (strcmp(by, "disk_full") == 0 || strcmp(by, "size_limit") == 0);
 }
 
 static void report_losses(const char *verb, const struct rec_totals *totals)
 {
     char since[32];
-    if (!stop_lost_calls(totals) || totals->events == 0)
+    if (!stop_lost_calls(totals) || totals->recording.events == 0)
         res_say(verb, "the recording is not whole, calls were lost: %s", totals->lost_by_cause);
     else
         res_say(verb,
                 "the recording is not whole, calls were lost: %s; what was written by %s is kept, and "
                 "converts; for more %s",
-                totals->lost_by_cause, res_text_duration((double)totals->stopped_ns, since),
-                strcmp(totals->stopped_by, "disk_full") == 0
+                totals->lost_by_cause, res_text_duration((double)totals->recording.stopped_ns, since),
+                strcmp(totals->recording.stopped_by, "disk_full") == 0
                     ? "make room on the disk, or record onto another with -o"
                     : "raise --max-size");
 }
@@ -195,27 +181,28 @@ static void report_losses(const char *verb, const struct rec_totals *totals)
 static void report_choices(const char *verb, const struct rec_totals *totals, const char *ended_by)
 {
     char since[32];
-    if (totals->stopped_by[0] != '\0' && !stop_lost_calls(totals))
-        res_say(verb, "recording stopped after %s, %s", res_text_duration((double)totals->stopped_ns, since),
-                ended_by != NULL && strcmp(totals->stopped_by, "end") == 0
+    if (totals->recording.stopped_by != NULL && !stop_lost_calls(totals))
+        res_say(verb, "recording stopped after %s, %s",
+                res_text_duration((double)totals->recording.stopped_ns, since),
+                ended_by != NULL && strcmp(totals->recording.stopped_by, "end") == 0
                     ? ended_by
-                    : conv_stop_behind(totals->stopped_by));
-    if (totals->others > 0 && totals->processes > 0)
+                    : conv_stop_behind(totals->recording.stopped_by));
+    if (totals->others > 0 && totals->recording.process_count > 0)
         res_say(verb, "%s process%s not asked for (--only): %s", FP_GROUPED(totals->others),
                 totals->others == 1 ? " was" : "es were", totals->other_names);
-    if (totals->attached && totals->events > 0)
+    if (totals->recording.attached && totals->recording.events > 0)
         res_say(verb, "%s: what it made before is not in it", FP_BEGAN_LATE);
-    if (totals->pauses > 0)
+    if (totals->recording.pauses > 0)
         res_say(verb, "paused %llu time%s, %s in all: what was called then is not in it",
-                (unsigned long long)totals->pauses, totals->pauses == 1 ? "" : "s",
-                res_text_duration((double)totals->paused_ns, since));
-    if (totals->windows_removed > 0)
+                (unsigned long long)totals->recording.pauses, totals->recording.pauses == 1 ? "" : "s",
+                res_text_duration((double)totals->recording.paused_ns, since));
+    if (totals->recording.windows_removed > 0)
         res_say(verb, "%llu windows, of which the last %llu are kept; %s events were in the others",
-                (unsigned long long)totals->windows,
-                (unsigned long long)(totals->windows - totals->windows_removed),
-                FP_GROUPED(totals->events_removed));
-    else if (totals->windows > 1)
-        res_say(verb, "%llu windows", (unsigned long long)totals->windows);
+                (unsigned long long)totals->recording.windows,
+                (unsigned long long)(totals->recording.windows - totals->recording.windows_removed),
+                FP_GROUPED(totals->recording.events_removed));
+    else if (totals->recording.windows > 1)
+        res_say(verb, "%llu windows", (unsigned long long)totals->recording.windows);
 }
 
 void rec_report(const char *verb, const struct rec_recorded *recorded, bool quiet)
@@ -223,34 +210,37 @@ void rec_report(const char *verb, const struct rec_recorded *recorded, bool quie
     const char *shown = recorded->shown;
     char forecast[REC_FORECAST_BYTES] = "";
     const bool recovered = recorded->collector_status != 0 && rec_recover(verb, recorded->directory);
-    const struct rec_totals totals = rec_totals_read(recorded->directory);
+    struct rec_totals totals = rec_totals_read(recorded->directory);
     if (recorded->still_running != 0) {
         res_say(
             verb,
             "process %d and perhaps more still run and are recorded by mallab-collect (process %d) in the "
             "background; 'mallab info %s' tells what is written so far, and when they have ended",
             (int)recorded->still_running, (int)recorded->collector, shown);
-        return;
+        goto out;
     }
     if (recorded->collector_status != 0 && !recovered) {
         report_collector(verb, recorded, &totals, shown);
-        return;
+        goto out;
     }
-    if (totals.windows_removed == 0) /* else the disk holds what --keep-windows says */
-        (void)rec_forecast(totals.bytes, totals.duration_ns, forecast);
+    if (totals.recording.windows_removed == 0) /* else the disk holds what --keep-windows says */
+        (void)rec_forecast(totals.recording.bytes, totals.recording.duration_ns, forecast);
     if (!quiet && totals.known)
         res_say(verb, "%s events of %s process%s, %.2f bytes each%s, written to %s; lost %s",
-                FP_GROUPED(totals.events), FP_GROUPED(totals.processes), totals.processes == 1 ? "" : "es",
-                totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0.0, forecast, shown,
-                FP_GROUPED(totals.lost));
+                FP_GROUPED(totals.recording.events), FP_GROUPED(totals.recording.process_count),
+                totals.recording.process_count == 1 ? "" : "es",
+                totals.recording.events > 0 ? (double)totals.recording.bytes / (double)totals.recording.events
+                                            : 0.0,
+                forecast, shown, FP_GROUPED(totals.lost));
     if (!quiet)
         report_choices(verb, &totals, recorded->ended_by);
     if (totals.lost > 0)
         report_losses(verb, &totals);
-    if (totals.unattached > 0)
+    if (totals.recording.unattached > 0)
         res_say(verb, "%s process%s not recorded: more than can be recorded at one time",
-                FP_GROUPED(totals.unattached), totals.unattached == 1 ? " was" : "es were");
-    if (totals.events == 0)
+                FP_GROUPED(totals.recording.unattached),
+                totals.recording.unattached == 1 ? " was" : "es were");
+    if (totals.recording.events == 0)
         rec_say_why_nothing(verb, recorded->directory, &totals,
                             recorded->watch.messages.unrecorded_count > 0);
     else if (!quiet && totals.silent[0] != '\0')
@@ -259,4 +249,6 @@ void rec_report(const char *verb, const struct rec_recorded *recorded, bool quie
                 "is not "
                 "called through malloc",
                 totals.silent);
+out:
+    rec_totals_release(&totals);
 }

@@ -9,6 +9,7 @@
 
 #include "convert/recording/recording_json.h"
 #include "footprint/base/process.h"
+#include "footprint/base/support.h"
 
 /* ---- mallab-collect, as its starter sees it: our child, in its own session, untouched by Ctrl-C. */
 
@@ -107,24 +108,13 @@ void rec_target_release(struct rec_target *target);
  *   note       what a process itself tells the collector: its recorder could not reach the recording, or it starts a
  *              program that can have none. What a look finds is told in the same way. The collector keeps the list
  *   message    a line of the collector's, on the socket by which it also notices our end: "stopped CAUSE NS",
- *              "resumed NS", "unrecorded INDEX PID NAME\tWHY" (collect/tell.c). It is said on stderr when it
+ *              "resumed NS", "unrecorded WORDS" (collect/tell.c). It is said on stderr when it
  *              comes, as nobody would know later why a night is missing
  *
  * Looks miss a process that lives for a few milliseconds only. Notes miss one that is started by a process without
  * recorder, or by a call that shim/preload/exec.c does not know. */
 
-#define REC_WATCH_MAX      32 /* processes of which nobody knows yet */
-#define REC_UNRECORDED_MAX 32 /* programs named */
-
-/* A program of the tree that is not recorded. */
-struct rec_unrecorded {
-    char name[64]; /* as text */
-    char why[256];
-    pid_t pid; /* of the first one; 0: not known */
-    bool told; /* on stderr */
-    uint64_t heard_ns;
-};
-
+#define REC_WATCH_MAX 32 /* processes of which nobody knows yet */
 struct rec_messages {
     const char *verb; /* in whose name it is said on stderr */
     bool quiet;       /* say nothing but what is not recorded */
@@ -133,8 +123,9 @@ struct rec_messages {
     size_t length;
     bool seen; /* the collector has looked at the command, which has ended */
     bool over; /* recording has ended for good: what is not recorded from here on is no surprise */
-    struct rec_unrecorded unrecorded[REC_UNRECORDED_MAX];
-    size_t unrecorded_count;
+    size_t unrecorded_count;  /* programs of the tree that are not recorded */
+    struct res_text untold;   /* lines about those of them that are not named yet */
+    uint64_t untold_since_ns; /* when the first of these was heard of */
 };
 
 struct rec_look {
@@ -154,14 +145,14 @@ struct rec_watch {
     size_t doubtful_count;
 };
 
-/* rec_messages_take - say what has come, without waiting. A program that is not recorded is named after two seconds, or
+/* rec_messages_take - say what has come, without waiting. Programs that are not recorded are named after two seconds, or
  * by rec_messages_report: a short command's own output comes first. */
 void rec_messages_take(struct rec_messages *messages);
 
 /* rec_messages_wait_seen - after the collector was told that the command has ended: wait for its answer, a moment at most. */
 void rec_messages_wait_seen(struct rec_messages *messages);
 
-/* rec_messages_report - one line for each program that was not named while the command ran, with the reason. */
+/* rec_messages_report - one line for each program that was not named while the command ran, with the reason. Once, at the end. */
 void rec_messages_report(struct rec_messages *messages);
 
 /* rec_watch_tell - tell the collector that a process is not recorded, and why, as the process would itself.
@@ -243,25 +234,20 @@ void rec_relay_end(void);
 
 #define REC_NAMES_BYTES 256
 
-/* The totals of recording.json; of an unfinished recording those of its footprints. */
+/* The totals of a recording. */
 struct rec_totals {
-    bool known; /* either could be read */
-    uint64_t events, processes, bytes,
-        lost; /* of an unfinished one events is about right, bytes and lost are 0 */
+    struct conv_recording
+        recording; /* of an unfinished one events is about right, process_count is there, all else is 0 */
+    bool known;    /* recording.json or the footprints could be read */
+    uint64_t lost, others;               /* calls; processes whose names `only` leaves out */
     char lost_by_cause[REC_NAMES_BYTES]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
-    uint64_t unattached;                 /* processes that were more than can be recorded at one time */
-    uint64_t others;                     /* processes whose names `only` leaves out */
     char other_names[REC_NAMES_BYTES];   /* "'a', 'b'": of some of them */
-    uint64_t pauses, paused_ns;
-    bool attached;       /* to a program that ran already */
-    char stopped_by[16]; /* as conv_recording has it; "": nothing stopped it before the command's end */
-    uint64_t stopped_ns; /* since recording began */
-    uint64_t windows, windows_removed, events_removed, duration_ns;
-    char silent[REC_NAMES_BYTES]; /* "'a', 'b'": programs that loaded the recorder and made no call */
+    char silent[REC_NAMES_BYTES];        /* likewise: programs that loaded the recorder and made no call */
 };
 
-/* rec_totals_read - read them. */
+/* rec_totals_read - read them; released with rec_totals_release. */
 struct rec_totals rec_totals_read(const char *directory);
+void rec_totals_release(struct rec_totals *totals);
 
 /* rec_report - the summary, in the name of `verb`. What a killed collector left is written
  * first. quiet: only what is missing. */

@@ -38,22 +38,14 @@ static void copy_plain(char *ret, size_t size, const char *bytes)
     free(plain);
 }
 
-/* The same index a second time is the same program, better known. */
-static void heed_unrecorded(struct rec_messages *messages, const char *line)
+static void heed_unrecorded(struct rec_messages *messages, const char *words)
 {
-    unsigned index, pid;
-    int at = 0;
-    char *tab = strchr(line, '\t');
-    if (tab == NULL || sscanf(line, "unrecorded %u %u %n", &index, &pid, &at) != 2 || at == 0 ||
-        line + at > tab || index >= REC_UNRECORDED_MAX || index > messages->unrecorded_count)
-        return;
-    struct rec_unrecorded *program = &messages->unrecorded[index];
-    *program = (struct rec_unrecorded){.pid = (pid_t)pid, .heard_ns = fp_now_ns()};
-    *tab = '\0';
-    copy_plain(program->name, sizeof program->name, line + at);
-    copy_plain(program->why, sizeof program->why, tab + 1);
-    if (index == messages->unrecorded_count)
-        messages->unrecorded_count++;
+    char *plain = res_text_plain(words);
+    if (messages->untold.text == NULL)
+        messages->untold_since_ns = fp_now_ns();
+    messages->unrecorded_count++;
+    res_text_printf(&messages->untold, "not recorded: %s\n", plain);
+    free(plain);
 }
 
 static void heed_line(struct rec_messages *messages, char *line)
@@ -61,7 +53,7 @@ static void heed_line(struct rec_messages *messages, char *line)
     char cause[32], since[32];
     unsigned long long after_ns;
     if (strncmp(line, "unrecorded ", 11) == 0)
-        heed_unrecorded(messages, line);
+        heed_unrecorded(messages, line + 11);
     const bool stopped = sscanf(line, "stopped %31s %llu", cause, &after_ns) == 2;
     if (stopped && (strcmp(cause, "duration") == 0 || strcmp(cause, "end") == 0))
         messages->over = true;
@@ -77,19 +69,13 @@ static void heed_line(struct rec_messages *messages, char *line)
                 res_text_duration((double)after_ns, since));
 }
 
-static void tell_unrecorded(struct rec_messages *messages, uint64_t now_ns)
+void rec_messages_report(struct rec_messages *messages)
 {
-    for (size_t i = 0; i < messages->unrecorded_count; i++) {
-        struct rec_unrecorded *program = &messages->unrecorded[i];
-        if (program->told || now_ns - program->heard_ns < TELL_NS)
-            continue;
-        program->told = true;
-        if (program->pid != 0)
-            res_say(messages->verb, "not recorded: '%s' (process %d) %s", program->name, (int)program->pid,
-                    program->why);
-        else
-            res_say(messages->verb, "not recorded: '%s' %s", program->name, program->why);
-    }
+    char *rest = messages->untold.text;
+    for (char *line; rest != NULL && (line = strsep(&rest, "\n"))[0] != '\0';)
+        res_say(messages->verb, "%s", line);
+    free(messages->untold.text);
+    messages->untold = (struct res_text){0};
 }
 
 void rec_messages_take(struct rec_messages *messages)
@@ -109,7 +95,8 @@ void rec_messages_take(struct rec_messages *messages)
             heed_line(messages, messages->line);
         }
     }
-    tell_unrecorded(messages, fp_now_ns());
+    if (fp_now_ns() - messages->untold_since_ns >= TELL_NS)
+        rec_messages_report(messages);
 }
 
 void rec_messages_wait_seen(struct rec_messages *messages)
@@ -122,11 +109,6 @@ void rec_messages_wait_seen(struct rec_messages *messages)
         if ((collector.revents & (POLLHUP | POLLERR)) != 0)
             break; /* it has ended */
     }
-}
-
-void rec_messages_report(struct rec_messages *messages)
-{
-    tell_unrecorded(messages, UINT64_MAX);
 }
 
 /* The collector has ended, and the command has not. */
@@ -238,15 +220,6 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t 
 
 /* ---- what was seen ----------------------------------------------------------------------------- */
 
-static bool is_known(const struct rec_watch *watch, const struct rec_look *seen)
-{
-    for (size_t i = 0; i < watch->messages.unrecorded_count; i++)
-        if (strcmp(watch->messages.unrecorded[i].name, seen->name) == 0 &&
-            (seen->guessed || strcmp(watch->messages.unrecorded[i].why, seen->obstacle) == 0))
-            return true;
-    return false;
-}
-
 /* Tells it as a process of the tree would itself (collect/tell.c). Where the queue is full it is told at the
  * next look; where nobody listens it is not told any more. */
 static void tell_collector(const struct rec_look *seen, const char *segment)
@@ -323,7 +296,7 @@ static void look_at(struct rec_watch *watch, pid_t pid, const char *segment)
     seen.obstacle = find_obstacle(pid, &sure, words, sizeof words);
     seen.guessed = !sure;
     /* If it ended or became another program while we looked, we have seen parts of two. */
-    if (is_known(watch, &seen) || !is_still(&seen) || is_recorded(pid, segment))
+    if (!is_still(&seen) || is_recorded(pid, segment))
         return;
     if (sure)
         tell_collector(&seen, segment);

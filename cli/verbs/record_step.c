@@ -81,15 +81,17 @@ static void tell_end(const struct cli_verb *verb, const struct rec_recorded *rec
 /* Tells whether there is something to replay; tells what is wrong with the recording. */
 static bool is_usable(const struct cli_verb *verb, const char *directory, const char *name)
 {
-    const struct rec_totals totals = rec_totals_read(directory);
-    if (totals.events == 0) {
+    struct rec_totals totals = rec_totals_read(directory);
+    const bool usable = totals.recording.events > 0;
+    if (!usable) {
         rec_say_why_nothing(verb->name, directory, &totals, false);
         cli_say(verb, "'%s' was run once, and there is nothing to replay: name a command that calls malloc",
                 name);
     }
     if (totals.lost > 0)
         cli_say(verb, "the recording is not whole, calls were lost: %s", totals.lost_by_cause);
-    return totals.events > 0;
+    rec_totals_release(&totals);
+    return usable;
 }
 
 int cli_record_step(const struct cli_verb *verb, char **command, const struct cli_record_step *step,
@@ -238,11 +240,13 @@ int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns
     const struct rec_settings record = {
         .directory = recording, .verb = verb->name, .quiet = step->quiet, .duration_ns = duration_ns};
     const int code = cli_record_attached(verb, &record, pid, 0, ret_ended_by);
-    const struct rec_totals totals = rec_totals_read(recording);
-    if (code != REC_FAILED && totals.events == 0)
+    struct rec_totals totals = rec_totals_read(recording);
+    const bool usable = code != REC_FAILED && totals.recording.events > 0;
+    if (code != REC_FAILED && !usable)
         cli_say(verb, "process %d called no malloc meanwhile: there is nothing to replay", (int)pid);
+    rec_totals_release(&totals);
     free(name);
-    if (code != REC_FAILED && totals.events > 0) {
+    if (usable) {
         *ret_recording = recording;
         return CLI_DONE;
     }
