@@ -205,20 +205,6 @@ class Top(lab.Lab):
         lab.wait_for(lambda: self.frame()["answered"], "its answer")
         self.assertIs(self.frame()["lost_known"], True)
 
-    def test_paused(self):
-        Recorded(self)
-        self.mallab("record", "--control", "recording", "--pause")
-        frame = self.frame()
-        self.assertEqual((frame["state"], frame["pauses"]), ("paused", 1))
-        self.mallab("record", "--control", "recording", "--resume")
-        self.assertEqual(self.frame()["state"], "recording")
-
-    def test_what_a_day_would_come_to(self):
-        """After ten seconds."""
-        said = self.mallab("record", "-o", "out", "--", "sleep", "10").stderr
-        self.assertRegex(said, rb"bytes each, at this rate [0-9.]+ .B a day, written to out; lost 0")
-        self.assertRegex(self.mallab("top", "out").stdout, rb"B a call, at this rate [0-9.]+ .B a day\n")
-
     def test_a_dead_collector_ends_it(self):
         """Its `mallab record` is stopped, and does not write what is left."""
         program = Recorded(self)

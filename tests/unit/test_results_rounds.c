@@ -1,6 +1,9 @@
-/* test_results_rounds.c - how many rounds there were and why no more, and what to set, in words. */
+/* test_results_rounds.c - what is told of rounds and of what ended them; what a start costs; who goes on in a search. */
 #include <math.h>
+#include <string.h>
 
+#include "footprint/base/support.h"
+#include "results/measure/experiment/experiment.h"
 #include "results/measure/figures/figures.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
@@ -153,4 +156,66 @@ TEST(what_a_verdict_takes_is_told)
     CHECK_STR(typed_note(typed(result)->workloads, RES_VERDICT_LABEL),
               "time: no verdict from 2 rounds, it takes 8");
     json_decref(result);
+}
+
+TEST(more_is_told_by_pairs)
+{
+    double base_cpu[] = {500, 900, 520}, own_cpu[] = {700, 1150, 720};
+    const struct res_start_samples base = {base_cpu, 3}, own = {own_cpu, 3}, none = {.count = 0};
+    const struct res_start_cost cost = res_start_costs_of(&own, &base);
+    CHECK_U64(cost.starts, 3);
+    CHECK(fabs(cost.cpu_ns - 720) < 1e-9 && fabs(cost.more_cpu_ns - 200) < 1e-9);
+    CHECK(fabs(res_start_costs_of(&base, &base).more_cpu_ns) < 1e-9);
+    CHECK(isnan(res_start_costs_of(&own, &none).more_cpu_ns));
+    CHECK(isnan(res_start_costs_of(&none, &base).cpu_ns));
+}
+
+/* Of as many as fit into the time, one at least. */
+TEST(a_start_is_of_the_candidate)
+{
+    char c_library[] = "libc.so.6";
+    struct res_candidate glibc = {.path = c_library};
+    const struct res_candidate *const candidates[] = {&glibc, &glibc};
+    const struct res_options options = {
+        .candidates = candidates, .candidate_count = 2, .starts = 3, .seed = 1};
+    struct res_start_cost costs[2];
+    for (unsigned cxx_library = 0; cxx_library < 2; cxx_library++) {
+        res_start_costs(&options, cxx_library != 0, costs);
+        for (size_t i = 0; i < 2; i++) {
+            CHECK(costs[i].starts >= 1 && costs[i].starts <= 3);
+            CHECK(costs[i].cpu_ns > 0);
+        }
+        CHECK(fabs(costs[0].more_cpu_ns) < 1e-9);
+    }
+}
+
+TEST(the_best_of_both_go_on)
+{
+    /* By turns: time takes 1, memory 3; time 0, memory 2. */
+    const struct res_score scores[] = {{0.9, 1.2}, {0.5, 2.0}, {1.1, 0.8}, {1.3, 0.4}, {1.2, 1.1}};
+    const bool two[] = {false, true, false, true, false}, four[] = {true, true, true, true, false};
+    bool kept[5];
+    CHECK_U64(res_halving_keep(scores, 5, 2, kept), 2);
+    for (int i = 0; i < 5; i++)
+        CHECK_U64(kept[i], two[i]);
+    CHECK_U64(res_halving_keep(scores, 5, 4, kept), 4);
+    for (int i = 0; i < 5; i++)
+        CHECK_U64(kept[i], four[i]);
+}
+
+TEST(nobody_without_figures_goes_on)
+{
+    const struct res_score scores[] = {{NAN, NAN}, {NAN, 0.9}, {1.5, NAN}, {NAN, NAN}};
+    bool kept[4];
+    CHECK_U64(res_halving_keep(scores, 4, 3, kept), 2);
+    CHECK(!kept[0] && kept[1] && kept[2] && !kept[3]);
+    CHECK_U64(res_halving_keep(scores, 0, 3, kept), 0);
+}
+
+TEST(one_figure_is_enough)
+{
+    const struct res_score scores[] = {{NAN, 1.1}, {NAN, 1.3}, {NAN, 1.2}};
+    bool kept[3];
+    CHECK_U64(res_halving_keep(scores, 3, 2, kept), 2);
+    CHECK(kept[0] && !kept[1] && kept[2]);
 }

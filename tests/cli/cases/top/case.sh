@@ -3,6 +3,9 @@
 "$MALLAB" top out
 echo
 "$MALLAB" top out/recording.json | tail -n 2
+cp -R out long
+sed -i 's/^  "duration_ns": .*/  "duration_ns": 20000000000,/' long/recording.json
+"$MALLAB" top long | sed -n 2p
 "$MALLAB" top --json out >json
 tr ',' '\n' <json | grep '"schema"\|"state"\|"ended"\|"events"\|"max_size_bytes"\|"threads"\|_known"' | sed -n 1,6p
 echo "$(wc -l <json) line"

@@ -1,11 +1,74 @@
-/* Shows: numbers that are stored keep their names and meaning; names lead back to numbers; errors are worded as
- * one line with cause, place and remedy, whatever room there is for it. */
+/* test_footprint_base.c - memory that a file may ask for: counted, refused, given back; numbers in words; names, stored numbers and messages, which
+ * are pinned. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "footprint/base/call.h"
+#include "footprint/base/memory_bound.h"
 #include "footprint/base/status.h"
+#include "footprint/base/words.h"
 #include "footprint/fp/footprint.h"
 #include "unit/harness.h"
+
+TEST(what_is_asked_is_the_bound)
+{
+    CHECK(setenv(FP_MEMORY_VARIABLE, "1000", 1) == 0);
+    CHECK(fp_memory_is_asked());
+    CHECK_U64(fp_memory_bound(), 1000);
+    CHECK_STR(fp_memory_reason(), "as was asked");
+    CHECK(fp_memory_take(600) && !fp_memory_refused());
+    CHECK(!fp_memory_take(401) && fp_memory_refused());
+    CHECK_U64(fp_memory_held(), 600);
+    fp_memory_forget();
+    CHECK(!fp_memory_refused());
+    CHECK(fp_memory_take(400) && !fp_memory_take(1) && !fp_memory_take(UINT64_MAX));
+    CHECK(fp_memory_change(400, 100) && fp_memory_change(100, 400) && !fp_memory_change(400, 401));
+    fp_memory_give(1000);
+    CHECK_U64(fp_memory_held(), 0);
+}
+
+/* Any machine that tests run on has half a GiB and more. */
+TEST(a_small_file_is_worth_little)
+{
+    CHECK(unsetenv(FP_MEMORY_VARIABLE) == 0);
+    const uint64_t half = fp_memory_bound();
+    CHECK(!fp_memory_is_asked() && half > 0);
+    CHECK_STR(fp_memory_reason(), "half of what there is");
+    fp_memory_input(212 << 10);
+    const uint64_t worth = FP_MEMORY_BASE_BYTES + FP_MEMORY_RATIO * (212 << 10);
+    CHECK_U64(fp_memory_bound(), worth < half ? worth : half);
+    fp_memory_forget_input();
+    CHECK_U64(fp_memory_bound(), half);
+    fp_memory_input(212 << 10);
+    CHECK_U64(fp_memory_bound(), worth < half ? worth : half);
+    CHECK(worth > half || strstr(fp_memory_reason(), "1 GiB") != NULL);
+    fp_memory_input(0); /* a pipe besides: nobody knows */
+    CHECK_U64(fp_memory_bound(), half);
+}
+
+TEST(digits_are_grouped)
+{
+    char text[FP_TEXT_BYTES];
+    CHECK_STR(fp_text_grouped(0, text), "0");
+    CHECK_STR(fp_text_grouped(999, text), "999");
+    CHECK_STR(fp_text_grouped(1000, text), "1,000");
+    CHECK_STR(fp_text_grouped(1012345, text), "1,012,345");
+    CHECK_STR(fp_text_grouped(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
+TEST(bytes_have_the_unit_that_fits)
+{
+    char text[FP_TEXT_BYTES];
+    CHECK_STR(fp_text_bytes(0, text), "0 B");
+    CHECK_STR(fp_text_bytes(999, text), "999 B");
+    CHECK_STR(fp_text_bytes(1000, text), "1.0 kB");
+    CHECK_STR(fp_text_bytes(61234567, text), "61.2 MB");
+    CHECK_STR(fp_text_bytes(612345678, text), "612 MB"); /* replay said 612.3 */
+    CHECK_STR(fp_text_bytes(999999, text), "1.0 MB");    /* and 1000.0 kB */
+    CHECK_STR(fp_text_bytes(-4096, text), "-4.1 kB");
+    CHECK_STR(fp_text_bytes(1.8e19, text), "18.0 EB");
+}
 
 TEST(calls_have_names_that_lead_back)
 {

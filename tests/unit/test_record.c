@@ -1,8 +1,10 @@
-/* test_record_place.c - a directory that root makes for another's recording: the first free name, and no other than it is removed. */
+/* test_record.c - a directory that root makes for another's recording: the first free name, and no other than it is removed; what a
+ * recording comes to in a day. */
 #include <fcntl.h>
 #include <string.h>
 
 #include "record/attach/late_record.h"
+#include "record/recorder.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 
@@ -59,4 +61,12 @@ TEST(another_in_its_place_is_not_removed)
     late_place_release(&place);
     free(path);
     free(away);
+}
+
+TEST(what_a_day_comes_to_is_told_after_ten_seconds)
+{
+    const uint64_t second = UINT64_C(1000000000);
+    char words[REC_FORECAST_BYTES];
+    CHECK_STR(rec_forecast(1 << 20, 10 * second - 1, words), "");
+    CHECK_STR(rec_forecast(1000000, 10 * second, words), ", at this rate 8.6 GB a day");
 }
