@@ -151,16 +151,6 @@ class Clock(lab.Lab):
         self.assertIn(b"never asked", result.stderr)
         replay("glibc", workload, "--expect-clock")  # it speaks of the recorded clock only
 
-    def test_threads_share_one_clock(self):
-        recording = self.record(lab.PROGRAMS / "handover", 2000, 100, stdout=lab.subprocess.DEVNULL)
-        workload = self.convert(recording)
-        self.assertGreater(self.info(workload)["threads"], 1)
-        for name in lab.candidates():
-            with self.subTest(candidate=name):
-                digests = {self.answer("replay", "--json", "-a", name, *options, workload)["digest"]
-                           for options in ((), ("--clock", "recorded"), ("--one-thread", "--clock", "recorded"))}
-                self.assertEqual(len(digests), 1)
-
     def test_workloads_without_time(self):
         trace = self.place / "t.rep"
         trace.write_text("1000\n2\n4\n1\na 0 100\na 1 200\nf 0\nf 1\n")

@@ -81,26 +81,6 @@ class Fleet(lab.Lab):
         self.assertEqual(len(document["left_out"]), 3, document["left_out"])
         self.assertEqual(document["fleet"]["workloads"], 5)
 
-    def test_what_differs_is_told(self):
-        self.fill(6)
-        self.assertEqual(self.together()[0]["mixed"], [])
-
-        def newer(one):
-            one["mallab_version"] = "9.9.9"
-            one["machine"]["cpu"] = "another"
-            one["workloads"][0]["candidates"][1]["version"] = "0.0.1"
-
-        self.put(3, newer)
-        document, _ = self.together()
-        name = self.base["workloads"][0]["candidates"][1]["name"]
-        mixed = {one["what"]: one["kinds"] for one in document["mixed"]}
-        self.assertEqual(set(mixed), {"mallab", "machine", name})
-        self.assertEqual([(kind["value"], kind["results"]) for kind in mixed["mallab"]], [(self.base["mallab_version"], 5), ("9.9.9", 1)])
-        self.assertEqual(pathlib.Path(mixed[name][1]["file"]).name, "web3.json")
-        screen = " ".join(self.mallab("report", "--together", "results").stdout.decode().split())
-        self.assertIn("mallab: ", screen)
-        self.assertRegex(screen, rf" {name}: [^:]* in 5, 0\.0\.1[^:]* in 1")
-
     def test_a_result_that_was_stopped_is_told(self):
         self.fill(6)
         self.put(2, lambda one: one.update(stopped=True))

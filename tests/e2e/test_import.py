@@ -15,7 +15,6 @@ DEBUG_LIBRARY = next((str(path) for folder in ("/usr/lib/x86_64-linux-gnu", "/us
                       if (path := pathlib.Path(folder) / "libc_malloc_debug.so.0").exists()), None)
 INTERPRET = next((path for path in ("/usr/lib/heaptrack/libexec/heaptrack_interpret",
                                     "/usr/libexec/heaptrack_interpret") if os.path.exists(path)), None)
-TRACES = lab.SOURCE / "tests" / "golden" / "traces"
 
 
 def calls(info, *names):
@@ -124,22 +123,3 @@ class Traces(lab.Lab):
             result = self.mallab(*verb, interpreted, status=lab.BAD_INPUT)
             self.assertIn(b"heaptrack --raw", result.stderr)
         self.assertFalse((self.place / "out.wl").exists())
-
-
-class Replays(lab.Lab):
-    def trace(self, name):
-        """A golden trace as a file; binary ones are written down as digits."""
-        source = TRACES / name
-        if source.suffix != ".hex":
-            return source
-        digits = "".join(line.partition("#")[0] for line in source.read_text().splitlines())
-        path = self.place / source.stem
-        path.write_bytes(bytes.fromhex(digits))
-        return path
-
-    def test_ab_takes_a_trace_without_time(self):
-        result = self.answer("ab", "--json", "-n", "2", "-a", "glibc", self.trace("glibc-wl-threads.hex"))
-        (workload,) = result["workloads"]
-        self.assertEqual(workload["ops"], 13)
-        (glibc,) = [c for c in workload["candidates"] if c["name"] == "glibc"]
-        self.assertGreater(glibc["resident"]["mean_bytes"], 0)

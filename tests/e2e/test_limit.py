@@ -136,21 +136,6 @@ class Limit(lab.Lab):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
 
-    def test_the_trial_is_no_run(self):
-        """Of these tests: a group as mallab's trial makes it, which they met on a slow machine, is not taken for the run's."""
-        trial = self.group.below("mallab-limit-0-0")
-        member = subprocess.Popen(["sleep", "600"], preexec_fn=lambda: groups.join(trial))
-        try:
-            process, group = self.hang()
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=lab.PATIENCE_S)
-            self.assertNotEqual(group, trial)
-            self.assertEqual(self.group.left(), [trial])
-        finally:
-            groups.remove(trial)
-            member.wait()
-        self.assertEqual(groups.members(trial), [])
-
     def test_interrupted(self):
         process, _ = self.hang()
         process.send_signal(signal.SIGINT)

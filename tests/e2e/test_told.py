@@ -57,17 +57,6 @@ class Killed(lab.Lab):
         self.check_unknown(steps.directory, process["pid"])
         self.check_unknown(steps.directory / process["file"], process["pid"])  # also by itself
 
-    def test_recovered_after_the_program(self):
-        """What the program counted itself is known: there is nothing more."""
-        steps = Steps(self)
-        steps.do("take 100 1000")
-        kill_collector(steps)
-        steps.do("take 11 1000")
-        steps.end()
-        info = self.info(steps.directory)
-        self.assertIs(info["lost_known"], True)
-        self.assertEqual(info["events_by_call"]["malloc"] + sum(info["lost"].values()), 111)
-
     def test_what_is_left_in_shared_memory_is_said(self):
         """With `mallab record` killed too nobody recovers it, until somebody asks for it."""
         steps = Steps(self)
@@ -119,13 +108,6 @@ class Ended(lab.Lab):
                 report = self.mallab("convert", "--json", "-f", "-o", "out.wl", steps.directory)
                 self.assertIs(json.loads(report.stdout)["complete"], False)
                 self.assertIn("recording ended after", report.stderr.decode())
-
-    def test_with_it(self):
-        steps = Steps(self)
-        steps.do("take 11 1000")
-        steps.end()
-        self.assert_whole(self.info(steps.directory))
-        self.assertNotIn("whole", self.mallab("convert", "-o", "out.wl", steps.directory).stderr.decode())
 
 
 class OneWindow(lab.Lab):

@@ -40,13 +40,6 @@ class Until(lab.Lab):
         words = " ".join(self.mallab("report", "--details", "result.json").stdout.decode().split())
         self.assertIn("no verdict from 1 round, it takes 8: --time-budget ", words)
 
-    def test_the_table_says_it(self):
-        told = self.mallab("ab", "--details", "-a", "glibc", "--decide", "time<=+0.1%", "-n", 8, self.workload)
-        table = " ".join(told.stdout.decode().split())
-        self.assertRegex(told.stderr.decode(), r"one.wl: about [0-9.]+ m?s\n")
-        self.assertIn(", no more than 8 are made (-n); the widest interval of time is ", table)
-        self.assertIn("noise glibc against itself differs", table)
-
     def decide(self, rules, *options, status=lab.DONE):
         return self.mallab("ab", "-f", "-n", 60, "-a", "glibc,glibc+arena_max=8", "--decide", rules, *options, self.workload, status=status)
 
