@@ -135,7 +135,15 @@ class Lab(unittest.TestCase):
         said = result.stderr.decode(errors="replace") if result.stderr is not None else ""
         wanted = max(result.returncode, 0) if status is None else status
         self.assertEqual(result.returncode, wanted, f"mallab {' '.join(map(str, arguments))}\n{said}")
+        if arguments[0] == "convert" and result.returncode == DONE and "-o" in arguments:
+            self.assert_legal(pathlib.Path(settings["cwd"]) / arguments[arguments.index("-o") + 1])
         return result
+
+    def assert_legal(self, made):
+        """Each workload that a conversion has made, op by op."""
+        workloads = sorted(made.glob("*.wl")) if made.is_dir() else [made] if made.suffix == ".wl" else []
+        judged = run([PROGRAMS / "check_ops", *workloads])
+        self.assertEqual((judged.returncode, judged.stdout), (0, b""))
 
     def answer(self, *arguments, **settings):
         """The JSON object that a verb prints; it is one object with a schema, and ends in a newline."""

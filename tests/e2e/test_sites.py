@@ -153,7 +153,6 @@ class Sites(lab.Lab):
         self.assertEqual(self.counts("sites", "all.wl"), self.counts("sites", self.record_path))
         self.assertEqual(self.counts("leaks", "all.wl"), self.counts("leaks", self.record_path))
         self.assertIn(b"keeps;xmalloc 19200", self.mallab("flame", "--symbols", self.program.parent, "all.wl").stdout)
-        self.mallab("info", "--verify", "all.wl")
 
     def test_a_workload_has_names_and_no_paths(self):
         self.mallab("convert", "--quiet", "-o", "all.wl", self.record_path)
