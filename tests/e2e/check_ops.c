@@ -17,8 +17,8 @@ static bool is_legal(const char *path)
         legal = check_window(&check, &window, 0);
     legal = legal && status == FP_END && check_end(&check);
     if (!legal)
-        printf("%s: %s; window %" PRIu64 ", op %" PRIu64 ": %s\n", path, fp_status_name(status), check.windows, check.ops,
-               check.violation.what);
+        printf("%s: %s; window %" PRIu64 ", op %" PRIu64 ": %s\n", path, fp_status_name(status),
+               check.windows, check.ops, check.violation.what);
     check_release(&check);
     wl_reader_close(reader);
     return legal;

@@ -26,7 +26,7 @@
 #define OWN_WORDS     4u                    /* state, serial, parent_serial, map_address */
 #define BYTES_MOST    (UINT64_C(320) << 20) /* of the collector, also with a sanitizer's shadow */
 
-#define SPOILED_STATE 15u  /* no process of ours writes it */
+#define SPOILED_STATE 15u /* no process of ours writes it */
 #define SEEN_ROUNDS   10u /* of the collector, for it to see one */
 #define SHORTS_MOST   (1u << 16)
 #define NO_PID        (1u << 30) /* above what Linux has */
