@@ -148,7 +148,7 @@ static void add_file(struct gathering *gathering, const char *path, const char *
     bool is_other = false;
     char *problem = NULL;
     const int fd = res_file_open(path, &problem);
-    const bool loaded = fd >= 0 && res_result_load_fd(fd, path, false, result, &is_other, &problem);
+    const bool loaded = fd >= 0 && res_result_load_fd(fd, path, true, result, &is_other, &problem);
     if (loaded) {
         res_result_judge(result);
         res_history_add(&gathering->history, name, result);
