@@ -16,10 +16,10 @@ static json_t *table_of(const struct res_described *described, const char *prefi
 int main(void)
 {
     json_t *printed = json_pack("{s:o, s:o, s:{s:o, s:o, s:o, s:o}}", "schema",
-                                res_described_schema(&RES_RESULT), "fleet", res_described_schema(&RES_FLEET),
-                                "tables", "result", table_of(&RES_RESULT, ""), "workload",
-                                table_of(&RES_RESULT_WORKLOAD, ""), "entry", table_of(&RES_RESULT_ENTRY, ""),
-                                "note", table_of(&RES_NOTE, ""));
+                                res_described_schema(&RES_RESULT), "fleet",
+                                res_described_schema(&RES_FLEET_DOCUMENT), "tables", "result",
+                                table_of(&RES_RESULT, ""), "workload", table_of(&RES_RESULT_WORKLOAD, ""),
+                                "entry", table_of(&RES_RESULT_ENTRY, ""), "note", table_of(&RES_NOTE, ""));
     json_dumpf(printed, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(printed);

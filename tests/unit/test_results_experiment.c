@@ -397,7 +397,8 @@ TEST(stopping_keeps_the_finished_rounds)
 
 TEST(the_result_keeps_every_sample)
 {
-    const struct res_missing missing = {.name = "absent", .reason = "not here"};
+    char absent[] = "absent", reason[] = "not here";
+    const struct res_missing missing = {.name = absent, .reason = reason};
     setup_init(2);
     setup.options.missing = &missing;
     setup.options.missing_count = 1;

@@ -65,12 +65,6 @@ struct res_workload {
     } runs_on;                               /* the allocator that served it */
 };
 
-/* A candidate that was asked for, or belongs to the default list, and is not on this machine. Strings borrowed. */
-struct res_missing {
-    const char *name;
-    const char *reason;
-};
-
 /* A trial's need before it says enough: nothing; more rounds; more rounds with memory passes. */
 enum res_need { RES_NEED_NOTHING, RES_NEED_ROUNDS, RES_NEED_PASSES };
 

@@ -194,8 +194,8 @@ static void set_missing(const struct res_missing *missing, size_t count, struct 
     ret_result->missing = res_calloc(count + 1, sizeof *ret_result->missing);
     ret_result->missing_count = count;
     for (size_t i = 0; i < count; i++)
-        ret_result->missing[i] = (struct res_missing_candidate){res_text_plain(missing[i].name),
-                                                                plain(missing[i].reason)};
+        ret_result->missing[i] = (struct res_missing){res_text_plain(missing[i].name),
+                                                      plain(missing[i].reason)};
 }
 
 void res_result_set_complete(struct res_result *result)

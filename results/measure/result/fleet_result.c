@@ -128,8 +128,6 @@ const struct res_described RES_FLEET_LEFT = RES_DESCRIBE_WHOLLY("a file that is 
 
 #define OWNER struct res_fleet
 static const struct res_field FLEET_FIELDS[] = {
-    RES_ROW_AS(TEXT, OMITTED, "schema", schema, "`mallab-fleet/1`, beside `fleet`"),
-    RES_ROW_AS(TEXT, OMITTED, "mallab_version", mallab_version, "what wrote that, beside `fleet`"),
     RES_ROW_AS(TEXT, REQUIRED, "baseline", baseline, "the candidate that the others are compared with"),
     RES_ROW(TEXTS, "machines", machines, "kinds that results are of"),
     RES_WORD("of.time", of_time, RES_FLEET_OF, "what common times are of: `process` or `malloc`"),
@@ -140,37 +138,30 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_LIST(LIST, REQUIRED, "candidates", candidates, candidate_count, &RES_FLEET_CANDIDATE,
              "the baseline first"),
     RES_LIST(LIST, REQUIRED, "hosts", hosts, host_count, &RES_FLEET_HOST, "by label, then digest"),
-    RES_LIST(LIST, OMITTED, "missing", missing, missing_count, &MISSING,
-             "what was expected and is in no result, beside `fleet`"),
-    RES_LIST(LIST, OMITTED, "mixed", mixed, mixed_count, &MIXED, "what results differ in, likewise"),
-    RES_LIST(LIST, OMITTED, "left_out", left_out, left_out_count, &RES_FLEET_LEFT,
-             "files that were not taken, likewise"),
     RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "the answer about all of it"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on it for people"),
 };
 const struct res_described RES_FLEET = RES_DESCRIBE("a fleet", FLEET_FIELDS);
-#undef OWNER
 
-/* The members of a document beside the fleet. */
-static const char *const BESIDE[] = {"schema", "mallab_version", "missing", "mixed", "left_out"};
+/* The fleet itself is the last, as it is all of the struct that the others are of. */
+static const struct res_field DOCUMENT_FIELDS[] = {
+    RES_ROW(TEXT, "schema", schema, "`mallab-fleet/1`"),
+    RES_ROW(TEXT, "mallab_version", mallab_version, "what wrote it"),
+    RES_LIST(LIST, PLAIN, "missing", missing, missing_count, &MISSING,
+             "what was expected and is in no result"),
+    RES_LIST(LIST, PLAIN, "mixed", mixed, mixed_count, &MIXED, "what results differ in"),
+    RES_LIST(LIST, PLAIN, "left_out", left_out, left_out_count, &RES_FLEET_LEFT, "files that were not taken"),
+    {.key = "fleet", .kind = RES_FIELD_INSIDE, .of = &RES_FLEET, .doc = "what all say together"},
+};
+const struct res_described RES_FLEET_DOCUMENT = RES_DESCRIBE_WHOLLY("a fleet", DOCUMENT_FIELDS);
+#undef OWNER
 
 json_t *res_fleet_write(const struct res_fleet *fleet)
 {
-    json_t *document = json_object(), *inside = res_described_write(&RES_FLEET, fleet);
-    for (size_t i = 0; i < sizeof BESIDE / sizeof BESIDE[0]; i++) {
-        if (i == 2)
-            json_object_set(document, "fleet", inside);
-        json_object_set(document, BESIDE[i], json_object_get(inside, BESIDE[i]));
-        (void)json_object_del(inside, BESIDE[i]); /* or it is not there */
-    }
-    for (size_t i = 2; i < sizeof BESIDE / sizeof BESIDE[0]; i++) /* in any case */
-        if (json_object_get(document, BESIDE[i]) == NULL)
-            json_object_set_new(document, BESIDE[i], json_array());
-    json_decref(inside);
-    return document;
+    return res_described_write(&RES_FLEET_DOCUMENT, fleet);
 }
 
 void res_fleet_release(struct res_fleet *fleet)
 {
-    res_described_release(&RES_FLEET, fleet);
+    res_described_release(&RES_FLEET_DOCUMENT, fleet);
 }

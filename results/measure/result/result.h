@@ -238,7 +238,7 @@ struct res_disturbance {
 };
 
 /* A candidate of the default list, or one asked for, that is not on the machine. */
-struct res_missing_candidate {
+struct res_missing {
     char *name, *reason;
 };
 
@@ -266,7 +266,7 @@ struct res_result {
     struct res_machine machine;
     struct res_disturbance *disturbances;
     size_t disturbance_count;
-    struct res_missing_candidate *missing;
+    struct res_missing *missing;
     size_t missing_count;
     struct res_result_workload *workloads;
     size_t workload_count;
@@ -466,8 +466,8 @@ struct res_fleet {
     json_t *rest;
 };
 
-extern const struct res_described RES_FLEET, RES_FLEET_HOST, RES_FLEET_ENTRY, RES_FLEET_CANDIDATE,
-    RES_FLEET_LEFT;
+extern const struct res_described RES_FLEET, RES_FLEET_DOCUMENT, RES_FLEET_HOST, RES_FLEET_ENTRY,
+    RES_FLEET_CANDIDATE, RES_FLEET_LEFT;
 
 /* res_fleet_write - a fleet's document: it has the fleet as `fleet`, beside schema, version, what is missing, what is mixed and what is left
  * out. A new reference. */

@@ -388,7 +388,7 @@ static const struct res_field DISTURBANCE_FIELDS[] = {
 static const struct res_described DISTURBANCE = RES_DESCRIBE_WHOLLY("a disturbance", DISTURBANCE_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_missing_candidate
+#define OWNER struct res_missing
 static const struct res_field MISSING_FIELDS[] = {
     RES_ROW(TEXT, "name", name, "of the candidate"),
     RES_ROW(TEXT, "reason", reason, "why it is missing"),
