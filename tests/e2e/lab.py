@@ -5,6 +5,7 @@ From Meson: MALLAB_BUILD (build directory), MALLAB_SOURCE (source directory). By
 this file's own tree and its build/."""
 
 import contextlib
+import functools
 import glob
 import json
 import os
@@ -175,6 +176,36 @@ class Lab(unittest.TestCase):
         self.assertIn(b"as it was", rest)
         return said + rest, before, after
 
+    def listing(self, name="recording"):
+        """What recording.json says."""
+        return json.loads((self.place / name / "recording.json").read_text())
+
+    def wait_for_end(self, name="recording"):
+        """Until its collector has ended, whose last word is a recording.json that names none. Returns that."""
+        path = self.place / name / "recording.json"
+        wait_for(lambda: path.exists() and "collector" not in self.listing(name), "the recording to end")
+        return self.listing(name)
+
+    def mounted(self, *arguments, size="1m"):
+        """A file system of the test's own, of memory where no arguments of mount(8) are given; skips where none may be mounted."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="mallab-mounted-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        words = [str(word) for word in arguments or ("-t", "tmpfs", "-o", f"size={size}", "tmpfs")]
+        result = run(["mount", *words, folder])
+        if result.returncode != 0:
+            self.skipTest(f"mount {' '.join(words)}: {result.stderr.decode().strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=True)
+        folder.chmod(0o777)
+        return folder
+
+    def built(self, source, name, *arguments, compiler=("cc", "-x", "c")):
+        """A program of this source, by a compiler that reads it; skips where that cannot."""
+        path = self.place / name
+        result = run([*compiler, "-o", path, *arguments, "-"], stdin=None, input=source)
+        if result.returncode != 0:
+            self.skipTest(f"cannot build {name}: {result.stderr.decode(errors='replace').splitlines()[0]}")
+        return path
+
     def trusting(self, path):
         """The option without which what a test made as another user is not read."""
         path = self.place / path
@@ -193,6 +224,14 @@ class Lab(unittest.TestCase):
         workload = pathlib.Path(str(path) + ".wl")
         self.mallab("convert", "-o", workload, *self.trusting(path), path)
         return workload
+
+    def made(self, *arguments, name="made.wl"):
+        """A workload as replay_workload.c makes it. Skips where a sanitizer stands in for the allocators, which are what is tested."""
+        path = self.place / name
+        run([PROGRAMS / "replay_workload", path, *arguments]).check_returncode()
+        if is_sanitized():
+            self.skipTest("a sanitizer stands in for the allocators of this build")
+        return path
 
     def replay_everywhere(self, workload):
         """Replay on every allocator found: the same ops, threads and live bytes, each proven. Returns the runs."""
@@ -219,6 +258,11 @@ class Lab(unittest.TestCase):
         self.assertEqual(len(lines), 1, result.stderr)
         for fragment in fragments:
             self.assertIn(str(fragment), lines[0])
+
+
+@functools.cache
+def is_sanitized():
+    return b"san." in run([BUILD / "mallab-replay-glibc", "--settings"]).stderr
 
 
 def wait_for(condition, what, every_s=0.01):

@@ -7,11 +7,7 @@ import lab
 class Passes(lab.Lab):
     def setUp(self):
         super().setUp()
-        self.many = self.place / "many.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", self.many, 12, 30_000, 5, 100]).check_returncode()
-        probe = self.replay("glibc", "--json", self.many)
-        if b"san." in probe.stderr:
-            self.skipTest("a sanitizer stands in for the allocators of this build")
+        self.many = self.made(12, 30_000, 5, 100)
 
     def replay(self, name, *arguments, before=(), **settings):
         return lab.run([*before, lab.BUILD / f"mallab-replay-{name}", *arguments], **settings)

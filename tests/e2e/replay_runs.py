@@ -1,7 +1,6 @@
 """The replay binaries by themselves: one digest everywhere, the right allocator or none, no crash on bad input."""
 import json
 import resource
-import unittest
 
 import lab
 
@@ -19,18 +18,9 @@ class Replay(lab.Lab):
     def setUpClass(cls):
         super().setUpClass()
         keeper = cls.keeper()
-        cls.many = keeper.place / "many.wl"     # 40 threads that come and go
-        cls.one = keeper.place / "one.wl"       # one thread
-        cls.write(cls.many, 40, 60_000, 11, 500)
-        cls.write(cls.one, 1, 30_000, 12, 0, BIG_AT)
-        probe = replay("glibc", "--json", cls.one)
-        if b"san." in probe.stderr:
-            raise unittest.SkipTest("a sanitizer stands in for the allocators of this build")
+        cls.many = keeper.made(40, 60_000, 11, 500, name="many.wl")  # threads that come and go
+        cls.one = keeper.made(1, 30_000, 12, 0, BIG_AT, name="one.wl")
         cls.names = lab.candidates()
-
-    @staticmethod
-    def write(path, *arguments):
-        lab.run([lab.PROGRAMS / "replay_workload", path, *arguments]).check_returncode()
 
     def run_json(self, name, *arguments, **settings):
         result = replay(name, "--json", *arguments, **settings)
@@ -44,8 +34,7 @@ class Replay(lab.Lab):
                    for name in self.names + ["none"]
                    for how in ([], ["--threads", "1"])}
         self.assertEqual(len(digests), 1, digests)
-        other = self.place / "other.wl"
-        self.write(other, 40, 60_000, 13, 500)
+        other = self.made(40, 60_000, 13, 500)
         self.assertNotIn(self.run_json("glibc", other)["digest"], digests)
         one = {self.run_json(name, self.one)["digest"] for name in self.names + ["none"]}
         self.assertEqual(len(one), 1, one)
@@ -70,8 +59,7 @@ class Replay(lab.Lab):
 
     def test_a_long_run_is_told_in_pieces(self):
         """What is printed does not grow with a workload's length: 6,000 windows are told in pieces of three."""
-        long = self.place / "long.wl"
-        self.write(long, 1, 60_000, 11, 10)
+        long = self.made(1, 60_000, 11, 10)
         run = self.run_json("glibc", long)
         self.assertEqual(run["windows"], 6_000)
         for values in (run["batch_ns"], *run["samples"].values()):
@@ -125,8 +113,7 @@ class Replay(lab.Lab):
         self.assertNotIn(b"wrong allocator", result.stderr)
 
     def test_preloaded_library(self):
-        self.write(self.place / "small.wl", 3, 20_000, 14)
-        run = self.run_json("glibc", "--expect-library", REFUSING, self.place / "small.wl",
+        run = self.run_json("glibc", "--expect-library", REFUSING, self.made(3, 20_000, 14),
                             env={"LD_PRELOAD": str(REFUSING)})
         self.assertEqual(run["proof"]["malloc_library"], str(REFUSING.resolve()))
         self.assertEqual(run["proof"]["free_library"], str(REFUSING.resolve()))
@@ -138,8 +125,7 @@ class Replay(lab.Lab):
     def test_ends_of_threads_are_time_of_the_allocator(self):
         """Each thread of the library's works for 3 ms of processor time as it ends, in no call. Threads that the recording did not
         see end are the harness's to end, and cost nothing."""
-        threads = self.place / "threads.wl"
-        self.write(threads, 30, 20_000, 15, 700)
+        threads = self.made(30, 20_000, 15, 700)
         def told(workload):
             return self.run_json("glibc", "--expect-library", REFUSING, workload, env={"LD_PRELOAD": str(REFUSING), "REFUSING_LINGERS": "1"})
         run, ended = told(threads), json.loads(self.mallab("info", "--json", threads).stdout)["thread_exits"]
@@ -155,8 +141,7 @@ class Replay(lab.Lab):
                             env={"LD_PRELOAD": str(REFUSING)})
             self.assertEqual(result.returncode, lab.FAILED, result.stderr)
             self.assert_one_line(result, f"NULL at op {BIG_AT:,}: malloc of 1,234,567 bytes by thread 0")
-        threads = self.place / "threads.wl"
-        self.write(threads, 30, 20_000, 15, 700, BIG_AT)
+        threads = self.made(30, 20_000, 15, 700, BIG_AT)
         result = replay("glibc", "--expect-library", REFUSING, threads, env={"LD_PRELOAD": str(REFUSING)})
         self.assertEqual(result.returncode, lab.FAILED, result.stderr)
         self.assert_one_line(result, f"NULL at op {BIG_AT:,}: malloc of 1,234,567 bytes by thread ")
@@ -174,8 +159,7 @@ class Replay(lab.Lab):
             self.assert_one_line(result, path)
 
     def test_empty_workload(self):
-        path = self.place / "empty.wl"
-        self.write(path, 1, 0, 1)
+        path = self.made(1, 0, 1)
         for name in ("none", "glibc"):
             run = self.run_json(name, path)
             self.assertEqual((run["ops"], run["windows"], run["whole_ns_per_op"]), (0, 0, 0))

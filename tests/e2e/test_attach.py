@@ -180,17 +180,7 @@ class Attached(lab.Lab):
         return int(re.search(rb"calls (\d+)", answer).group(1))
 
     def recording(self, name="rec"):
-        return json.loads((self.place / name / "recording.json").read_text())
-
-    def wait_for_end(self, name):
-        """Until its collector has ended, whose last word is a recording.json that names none."""
-        def over():
-            try:
-                return "collector" not in self.recording(name)
-            except OSError:
-                return False
-        lab.wait_for(over, "the recording to end")
-        return self.recording(name)
+        return self.listing(name)
 
 
 class Attach(Attached):

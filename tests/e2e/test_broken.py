@@ -19,12 +19,7 @@ def number(grouped):
 class Broken(lab.Lab):
     def setUp(self):
         super().setUp()
-        self.one = self.place / "one.wl"
-        self.many = self.place / "many.wl"
-        for path, threads in ((self.one, 1), (self.many, 12)):
-            lab.run([lab.PROGRAMS / "replay_workload", path, threads, 20_000, 21, 500]).check_returncode()
-        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.one]).stderr:
-            self.skipTest("a sanitizer stands in for the allocators of this build")
+        self.one, self.many = (self.made(threads, 20_000, 21, 500, name=name) for name, threads in (("one.wl", 1), ("many.wl", 12)))
 
     def directory(self, *promises, at=None):
         """A directory of candidates: glibc, and one broken allocator for each promise. at: not the usual call of each."""

@@ -52,7 +52,7 @@ class FirstProcess(Container):
         result = lab.run([*self.PID_1, CHURN, TURNS], cwd=self.place,
                          env={"LD_PRELOAD": str(lab.SHIM), "MALLAB_OUT": str(self.place / "recording")})
         self.assertEqual((result.returncode, result.stderr), (0, b""))
-        lab.wait_for(lambda: self.info(self.place / "recording").get("recording_state") == "finished", "the collector")
+        self.wait_for_end()
         self.assert_made(self.place / "recording")
 
     def test_preloaded(self):
@@ -180,7 +180,7 @@ class Elsewhere(Container):
         script = 'mount -t tmpfs tmpfs /proc; LD_PRELOAD="$1" exec "$2" "$3"'
         result = self.mounts(script, lab.SHIM, CHURN, TURNS, env={"MALLAB_OUT": str(self.place / "recording")})
         self.assertEqual((result.returncode, result.stderr), (0, b""))
-        lab.wait_for(lambda: self.info(self.place / "recording").get("recording_state") == "finished", "the collector")
+        self.wait_for_end()
         self.assertEqual(self.info(self.place / "recording")["events"], MADE)
 
     @unshared("-m")
@@ -201,5 +201,5 @@ class Elsewhere(Container):
         result = self.mounts(script.replace("mkdir here; ", ""), lab.SHIM, CHURN, TURNS,
                              env={"MALLAB_OUT": str(self.place / "recording")})
         self.assertEqual((result.returncode, result.stderr), (0, b""))
-        lab.wait_for(lambda: self.info(self.place / "recording").get("recording_state") == "finished", "the collector")
+        self.wait_for_end()
         self.assert_made(self.place / "recording")

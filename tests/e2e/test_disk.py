@@ -5,7 +5,6 @@ import os
 import pathlib
 import resource
 import shutil
-import subprocess
 import tempfile
 import unittest
 
@@ -19,19 +18,6 @@ MANY = 1_000_000
 
 
 class Disk(Witnessed):
-    def mounted(self, *arguments):
-        """A file system of the test's own; skips where it may not be mounted."""
-        if not ROOT:
-            self.skipTest("mounting needs root")
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="mallab-disk-", dir="/tmp"))
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        result = subprocess.run(["mount", *map(str, arguments), folder], capture_output=True)
-        if result.returncode != 0:
-            self.skipTest(f"mount {' '.join(map(str, arguments))}: {result.stderr.decode().strip()}")
-        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=True)
-        folder.chmod(0o777)
-        return folder
-
     def judge_losses(self, folder, cause, kept=True):
         """Told in numbers and in words; what is there converts."""
         recording = self.assert_counted(folder / "recording")
@@ -55,7 +41,7 @@ class Disk(Witnessed):
 
     def test_little_room(self):
         """Of half a megabyte most is used, and it is said once what has happened, what is kept and what helps."""
-        folder = self.mounted("-t", "tmpfs", "-o", "size=512k", "tmpfs")
+        folder = self.mounted(size="512k")
         said = self.run_recorded(CHURN, MANY, place=folder)[2].decode()
         kept = sum(path.stat().st_size for path in (folder / "recording").glob("*.fp"))
         self.assertGreater(kept, 350 << 10)
@@ -65,7 +51,7 @@ class Disk(Witnessed):
 
     def test_filled_by_others(self):
         """Whatever becomes free is taken at once: no trailer finds room, the counts are told all the same."""
-        folder = self.mounted("-t", "tmpfs", "-o", "size=4m", "tmpfs")
+        folder = self.mounted(size="4m")
         script = '(i=0; while [ $i -lt 150 ]; do head -c 32k /dev/zero >>fill; i=$((i+1)); done) 2>/dev/null & ' \
                  '"$0" "$1"; wait; "$0" 1000 && echo done'
         self.assert_undisturbed(self.run_recorded("sh", "-c", script, CHURN, MANY, place=folder), b"done\n")
@@ -74,7 +60,7 @@ class Disk(Witnessed):
     def test_no_inodes(self):
         """No footprint can be made; or one only, and those after it cannot."""
         for inodes, kept in ((5, False), (6, True)):
-            folder = self.mounted("-t", "tmpfs", "-o", f"size=4m,nr_inodes={inodes}", "tmpfs")
+            folder = self.mounted(size=f"4m,nr_inodes={inodes}")
             script = 'for i in 1 2 3; do "$0" 5000; done; echo done'
             with self.subTest(inodes=inodes):
                 for path in self.tallies.iterdir():
@@ -85,7 +71,7 @@ class Disk(Witnessed):
 
     def test_full_before(self):
         """Nothing can be recorded: the command is not run, and the reason is said."""
-        folder = self.mounted("-t", "tmpfs", "-o", "size=64k", "tmpfs")
+        folder = self.mounted(size="64k")
         with open(folder / "fill", "wb", buffering=0) as file, self.assertRaises(OSError):
             while True:
                 file.write(bytes(4096))
@@ -97,7 +83,7 @@ class Disk(Witnessed):
 
     def test_full_before_under_a_preload(self):
         """There the program runs whatever happens, and says on its stderr that it is not recorded."""
-        folder = self.mounted("-t", "tmpfs", "-o", "size=64k", "tmpfs")
+        folder = self.mounted(size="64k")
         with open(folder / "fill", "wb", buffering=0) as file, self.assertRaises(OSError):
             while True:
                 file.write(bytes(4096))
@@ -154,8 +140,6 @@ class Disk(Witnessed):
     @needs("mkfs.btrfs", "btrfs", "losetup")
     def test_quota(self):
         """EDQUOT: of a group of btrfs, which other file systems' quotas look like from outside."""
-        if not ROOT:
-            self.skipTest("mounting needs root")
         image = pathlib.Path(tempfile.mkdtemp(prefix="mallab-quota-", dir="/tmp"))
         self.addCleanup(shutil.rmtree, image, ignore_errors=True)
         with open(image / "image", "wb") as file:

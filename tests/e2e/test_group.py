@@ -74,7 +74,7 @@ class Groups(lab.Lab):
         self.assertLessEqual(workload["live_peak_bytes"], together)
         self.assertGreater(workload["live_peak_bytes"], 0.9 * together)
         # What they have in common counts once.
-        parts = [one["usage"] for one in json.loads((recording / "recording.json").read_text())["processes"]]
+        parts = [one["usage"] for one in self.listing()["processes"]]
         common = min(one["rss_peak_bytes"] - one["rss_anon_peak_bytes"] for one in parts)
         self.assertLess(workload["process"]["rss_peak_bytes"], sum(one["rss_peak_bytes"] for one in parts) - 2 * common)
         self.assertIn("are of one process of 4: --process PID", " ".join(self.mallab("report", "--details", "result.json").stdout.decode().split()))

@@ -27,8 +27,7 @@ class Labels(lab.Lab):
     # ---- labels
 
     def test_label_goes_all_the_way(self):
-        recording = json.loads((self.hosts[0] / "x" / "recording.json").read_text())
-        self.assertEqual(recording["label"], "web1")
+        self.assertEqual(self.listing(self.hosts[0] / "x")["label"], "web1")
         for path in ("x", "x.wl", next((self.hosts[0] / "x").glob("*.fp")).relative_to(self.hosts[0])):
             self.assertEqual(self.info(self.hosts[0] / path)["label"], "web1")
             self.assertIn("\nhost            web1\n", self.mallab("info", self.hosts[0] / path).stdout.decode())
@@ -40,20 +39,14 @@ class Labels(lab.Lab):
 
     def test_label_of_the_environment(self):
         self.mallab("record", "-q", "-o", "a", "--", "/bin/true", env={"MALLAB_LABEL": "db.7"})
-        self.assertEqual(json.loads((self.place / "a/recording.json").read_text())["label"], "db.7")
+        self.assertEqual(self.listing("a")["label"], "db.7")
         env = {**os.environ, "LD_PRELOAD": str(lab.SHIM), "MALLAB_OUT": str(self.place / "b"), "MALLAB_LABEL": "db-8"}
         subprocess.run(["/usr/bin/env", "true"], env=env, check=True)
-        lab.wait_for(lambda: "db-8" in self.json_of("b") and "segment_path" not in self.json_of("b"), "the collector's end")
-        self.assertEqual(json.loads(self.json_of("b"))["label"], "db-8")
+        self.assertEqual(self.wait_for_end("b")["label"], "db-8")
         env.update(MALLAB_OUT=str(self.place / "c"), MALLAB_LABEL="../c")
         said = subprocess.run(["/usr/bin/env", "true"], env=env, check=True, capture_output=True).stderr.decode()
         self.assertIn("without $MALLAB_LABEL", said)
-        lab.wait_for(lambda: '"processes"' in self.json_of("c") and "segment_path" not in self.json_of("c"), "the collector's end")
-        self.assertNotIn("label", json.loads(self.json_of("c")))
-
-    def json_of(self, directory):
-        path = self.place / directory / "recording.json"
-        return path.read_text() if path.exists() else ""
+        self.assertNotIn("label", self.wait_for_end("c"))
 
     def test_labels_refused(self):
         for label in ("", "..", ".a", "-a", "a/b", "a b", "ä", "a\n", "x" * 128):
@@ -64,7 +57,7 @@ class Labels(lab.Lab):
         self.assertEqual(list(self.place.iterdir()), [])
         hostile = self.place / "x"
         self.mallab("record", "-q", "-o", "x", "--", "/bin/true")
-        recording = json.loads((hostile / "recording.json").read_text())
+        recording = self.listing("x")
         recording["label"] = "../../etc"
         (hostile / "recording.json").write_text(json.dumps(recording))
         self.assertNotIn("label", self.info(hostile))

@@ -104,7 +104,7 @@ class Leaks(lab.Lab):
         program.do("forks", 5)
         program.do("leaks", 2)
         program.end()
-        facts = json.loads((self.place / "rec/recording.json").read_text())
+        facts = self.listing("rec")
         parent = facts["command_pid"]
         child, = {process["pid"] for process in facts["processes"]} - {parent}
         self.assertEqual(objects(self.look("--process", str(parent))), 12)
@@ -188,11 +188,7 @@ class Gate(lab.Lab):
     """--exit-code fails for leaks of all shapes, and for nothing that libraries keep by design."""
 
     def build(self, *command, source):
-        program = self.place / "shapes"
-        built = lab.run([*command, "-o", program, "-"], stdin=None, input=source.encode())
-        if built.returncode != 0:
-            self.skipTest(f"{command[0]}: {built.stderr.decode(errors='replace')[:200]}")
-        return program
+        return self.built(source.encode(), "shapes", compiler=command)
 
     def judge(self, *command, name="rec", options=(), status=None):
         """The gate's exit code and answer; what is live is in one of three parts."""

@@ -1,6 +1,5 @@
 """mallab in a directory that other users cannot look into, as a home is: a program of the tree that is run as another user is named, and
 nothing is made for it anywhere else."""
-import json
 import os
 import shutil
 import unittest
@@ -25,9 +24,6 @@ class Library(lab.Lab):
         result = lab.run([self.home / "mallab", "record", *options, "-o", self.recording, "--", "sh", "-c", script], cwd="/", **settings)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stderr.decode()
-
-    def listing(self):
-        return json.loads((self.recording / "recording.json").read_text())
 
     @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
     def test_another_user_cannot_read_it(self):

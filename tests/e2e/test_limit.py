@@ -17,10 +17,7 @@ class Limit(lab.Lab):
         super().setUp()
         self.group = groups.Group(self)
         self.here = ["--limit-in", self.group.place]
-        self.one = self.place / "one.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", self.one, 1, 60_000, 21, 500]).check_returncode()
-        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.one]).stderr:
-            self.skipTest("a sanitizer stands in for the allocators of this build")
+        self.one = self.made(1, 60_000, 21, 500, name="one.wl")
 
     def tearDown(self):
         self.assertEqual(self.group.left(), [])

@@ -1,11 +1,9 @@
 """What is named wrongly, and what is called oddly: a directory that is no recording, a name that has another ending, programs whose
 names are of UTF-8 and of no UTF-8. What is temporary: there is room for it, or that is said, and SIGKILL leaves none of it behind."""
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
-import tempfile
 
 import lab
 
@@ -116,13 +114,7 @@ class Messages(lab.Lab):
 
     def test_room(self):
         """It is looked for before the conversion."""
-        if os.geteuid() != 0:
-            self.skipTest("mounting needs root")
-        small = pathlib.Path(tempfile.mkdtemp(prefix="mallab-room-", dir="/tmp"))
-        self.addCleanup(shutil.rmtree, small, ignore_errors=True)
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True).returncode != 0:
-            self.skipTest("nothing can be mounted here")
-        self.addCleanup(subprocess.run, ["umount", "-l", small], check=True)
+        small = self.mounted(size="64k")
         recording = self.record(lab.BUILD / "tests/shim/shim_churn", 100_000)
         said = self.refusal("ab", "-n", "1", "-a", "glibc", recording, status=lab.FAILED, env={"TMPDIR": str(small)})
         self.assertRegex(said, rf"takes about [\d.]+ kB, and '{small}/[^']+' has [\d.]+ kB left: free some space, or choose another directory")

@@ -12,7 +12,7 @@ THREADS = 40
 class Processors(lab.Lab):
     def setUp(self):
         super().setUp()
-        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", "--settings"]).stderr:
+        if lab.is_sanitized():
             self.skipTest("a sanitizer stands in for the allocators of this build")
         self.usable = sorted(os.sched_getaffinity(0))
         self.allocators = [name for name in ("glibc", "jemalloc", "tcmalloc", "mimalloc") if name in lab.candidates()]
@@ -40,7 +40,7 @@ class Processors(lab.Lab):
                 self.assertEqual((machine["processors"], machine["affinity"], machine["affinity_end"]), (online, 1, 1))
                 self.assertEqual((machine["kernel"], machine["page_bytes"]), (os.uname().release, os.sysconf("SC_PAGESIZE")))
                 self.assertRegex(self.mallab("info", "--details", path).stdout.decode(), rf"(?m)^machine +{online} CPUs, ")
-        usage = json.loads((recording / "recording.json").read_text())["processes"][0]["usage"]
+        usage = self.listing(recording)["processes"][0]["usage"]
         self.assertEqual((usage["affinity"], usage["kernel"]), (1, os.uname().release))
 
     def test_allocators_size_themselves_as_there(self):

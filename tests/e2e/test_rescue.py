@@ -4,9 +4,6 @@ import os
 import pathlib
 import re
 import resource
-import shutil
-import subprocess
-import tempfile
 
 import lab
 
@@ -20,8 +17,7 @@ def limit_files():
 class Rescue(lab.Lab):
     def setUp(self):
         super().setUp()
-        self.workload = self.place / "one.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 2_000, 21, 500]).check_returncode()
+        self.workload = self.made(1, 2_000, 21, 500)
 
     def measure(self, output, **settings):
         return lab.run([lab.BUILD / "mallab", "ab", "-q", "-n", "1", "-a", "glibc",
@@ -39,14 +35,7 @@ class Rescue(lab.Lab):
         self.assertEqual(table.stdout, ended.stdout)
 
     def test_full_disk(self):
-        if os.geteuid() != 0:
-            self.skipTest("mounting needs root")
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="mallab-rescue-", dir="/tmp"))
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", folder], capture_output=True, check=False)
-        if mounted.returncode != 0:
-            self.skipTest(mounted.stderr.decode().strip())
-        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=True)
+        folder = self.mounted(size="4k")
         other = self.place / "other"
         other.mkdir()
         ended = self.measure(folder / "full.json", env={"TMPDIR": str(other)})

@@ -1,7 +1,6 @@
 """Programs built with sanitizers or for musl run to their end under the recorder, as children too: recorded where the sanitizer
 leaves the allocator alone, else without the recorder, and it is told why."""
 
-import json
 import os
 import pathlib
 import shutil
@@ -13,7 +12,7 @@ NAMES = {"address": "AddressSanitizer", "thread": "ThreadSanitizer", "memory": "
 
 
 class Sanitized(lab.Lab):
-    def built(self, compiler, sanitizer):
+    def compiled(self, compiler, sanitizer):
         """The program as this compiler builds it; None where it cannot."""
         program = self.place / f"{compiler}-{sanitizer}"
         if shutil.which(compiler) is None or subprocess.run(
@@ -31,7 +30,7 @@ class Sanitized(lab.Lab):
         self.assertIn(f"is built with {NAMES[sanitizer]}", run.stderr.decode())
         if command[0].name != name or len(command) == 1: # what it starts may be seen from outside, and named, too
             self.assertNotIn("environment", run.stderr.decode())
-        recording = json.loads((self.place / "out" / "recording.json").read_text())
+        recording = self.listing("out")
         self.assertIs(recording["complete"], False)
         self.assertIn(NAMES[sanitizer], recording["incomplete_why"])
         info = self.mallab("info", "out", status=None) # an error where nothing else was recorded
@@ -42,7 +41,7 @@ class Sanitized(lab.Lab):
         tried = 0
         for compiler in ("gcc", "clang"):
             for sanitizer in NAMES:
-                program = self.built(compiler, sanitizer)
+                program = self.compiled(compiler, sanitizer)
                 if program is None:
                     continue
                 tried += 1
@@ -53,8 +52,8 @@ class Sanitized(lab.Lab):
 
     def test_as_a_child(self):
         """Of a shell, by PATH, of a program that calls execl; and what such a child starts."""
-        program = self.built("gcc", "address") or self.built("clang", "address")
-        plain = self.built("gcc", "undefined") or self.built("clang", "undefined")
+        program = self.compiled("gcc", "address") or self.compiled("clang", "address")
+        plain = self.compiled("gcc", "undefined") or self.compiled("clang", "undefined")
         if program is None or plain is None:
             self.skipTest("no compiler here builds with AddressSanitizer")
         self.check_alone([pathlib.Path("/bin/sh"), "-c", f"{program}; exit 0"], program.name, "address", 1)
@@ -64,7 +63,7 @@ class Sanitized(lab.Lab):
 
     def test_is_recorded(self):
         """Undefined behaviour's sanitizer has no allocator."""
-        program = self.built("gcc", "undefined") or self.built("clang", "undefined")
+        program = self.compiled("gcc", "undefined") or self.compiled("clang", "undefined")
         if program is None:
             self.skipTest("no compiler here builds with UndefinedBehaviorSanitizer")
         run = self.mallab("record", "-o", "out", "--", program)
@@ -89,4 +88,4 @@ class Sanitized(lab.Lab):
             self.assertEqual(run.stdout, b"ran\n")
             self.assertEqual(run.stderr.decode().count(why), 1, run.stderr)
             self.assertIn("'of-musl'", run.stderr.decode())
-            self.assertIs(json.loads((self.place / f"out{i}" / "recording.json").read_text())["complete"], False)
+            self.assertIs(self.listing(f"out{i}")["complete"], False)

@@ -71,9 +71,6 @@ class Schema(Lab):
         for verb in ("sites", "leaks"):
             self.judge("mallab-sites-1", self.answer(verb, "--json", footprint))
 
-    def list_of(self, directory):
-        return json.loads((self.place / directory / "recording.json").read_text())
-
     def test_while_it_is_recorded_and_after(self):
         record = subprocess.Popen([BUILD / "mallab", "record", "-q", "-o", "live", "--only", "lua5.4", "--window", "1h", "--keep-windows", "2", "--", "lua5.4", "-e",
                                    SCRIPT + " print() io.stdout:flush() io.read()"], cwd=self.place, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -84,15 +81,15 @@ class Schema(Lab):
                 status = self.answer("record", "--control", "live", request, "--json")
                 self.judge("mallab-status-1", status)
                 self.assertEqual(status["state"], state)
-                self.judge("mallab-recording-1", self.list_of("live"))
+                self.judge("mallab-recording-1", self.listing("live"))
             frame = self.answer("top", "--once", "--json", "live")
             self.judge("mallab-top-1", frame)
             self.assertEqual((frame["state"], frame["processes"]), ("recording", 1))
             self.judge("mallab-info-1", self.answer("info", "--json", "live"))
             record.stdin.close()
             self.assertEqual(record.wait(), 0)
-        self.judge("mallab-recording-1", self.list_of("live"))
-        self.judge("mallab-recording-1", self.list_of(self.made.place / "kept"))
+        self.judge("mallab-recording-1", self.listing("live"))
+        self.judge("mallab-recording-1", self.listing(self.made.place / "kept"))
         for directory in ("live", self.made.place / "kept"):
             status = self.answer("record", "--control", directory, "--status", "--json")
             self.judge("mallab-status-1", status)

@@ -6,10 +6,7 @@ import lab
 class Settings(lab.Lab):
     def setUp(self):
         super().setUp()
-        self.workload = self.place / "many.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 8, 20_000, 11, 500]).check_returncode()
-        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.workload]).stderr:
-            self.skipTest("a sanitizer stands in for the allocators of this build")
+        self.workload = self.made(8, 20_000, 11, 500)
 
     def needs(self, name):
         if name not in lab.candidates():

@@ -29,14 +29,6 @@ class Unrecorded(lab.Lab):
         self.assertEqual(len(lines), 1, said)
         self.assertIn(reason, lines[0])
 
-    def waiting(self, source, name, *arguments):
-        """A program that waits for its input to end, so that it is there when it is looked at."""
-        path = self.place / name
-        built = lab.run(["cc", "-x", "c", "-o", path, *arguments, "-"], stdin=None, input=source)
-        if built.returncode != 0:
-            self.skipTest(f"cannot build {name}: {built.stderr.decode().splitlines()[0]}")
-        return path
-
     SLEEPER = b"#include <unistd.h>\nint main(void) { usleep(1500000); return 0; }\n"
     OWN_MALLOC = b"""
         #include <stddef.h>
@@ -58,15 +50,14 @@ class Unrecorded(lab.Lab):
     """
 
     def assert_recorded(self, *names):
-        self.assertLessEqual(set(names), {process["name"] for process in
-                                          json.loads((self.place / "recording" / "recording.json").read_text())["processes"]})
+        self.assertLessEqual(set(names), {process["name"] for process in self.listing()["processes"]})
 
     STATIC_MOMENT = b"int main(void) { return 0; }\n"
 
     def test_for_a_moment(self):
         """Started by a shell, by make-like spawns, by wrappers: named once each, sure and at once."""
-        static = self.waiting(self.STATIC_MOMENT, "static-moment", "-static")
-        cleared = self.waiting(self.STATIC_MOMENT, "cleared-moment")
+        static = self.built(self.STATIC_MOMENT, "static-moment", "-static")
+        cleared = self.built(self.STATIC_MOMENT, "cleared-moment")
         spawn = f"import os; os.waitpid(os.posix_spawn('{static}', ['x'], os.environ), 0); " \
                 f"os.waitpid(os.posix_spawnp('cat', ['cat', '/dev/null'], {{'A': 'b'}}), 0)"
         for number, (command, name, reason) in enumerate((
@@ -85,27 +76,27 @@ class Unrecorded(lab.Lab):
         """By PATH, past what cannot be executed."""
         (self.place / "first").mkdir()
         (self.place / "first" / "static-moment").write_bytes(b"")
-        self.waiting(self.STATIC_MOMENT, "static-moment", "-static")
+        self.built(self.STATIC_MOMENT, "static-moment", "-static")
         path = f"{self.place}/first:{self.place}:{os.environ['PATH']}"
         result = self.mallab("record", "-o", "recording", "--", "env", "static-moment", env={"PATH": path})
         self.assert_named(result.stderr.decode(), "static-moment", "statically linked")
 
     @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
     def test_setuid_for_a_moment(self):
-        program = self.waiting(self.STATIC_MOMENT, "set-moment")
+        program = self.built(self.STATIC_MOMENT, "set-moment")
         os.chmod(self.place, 0o755)
         os.chown(program, 1, 1)
         os.chmod(program, 0o4755)
         self.assert_named(self.said("setpriv", "--reuid", "65534", "--clear-groups", program), "set-moment", "setuid")
 
     def test_ab_says_so_too(self):
-        program = self.waiting(self.SLEEPER, "static-one", "-static")
+        program = self.built(self.SLEEPER, "static-one", "-static")
         result = self.mallab("ab", "-n", 1, "-a", "glibc", "--", "sh", "-c", f"{program}; ls; exit 0")
         self.assert_named(result.stderr.decode(), "static-one", "statically linked")
 
     @unittest.skipUnless(ROOT and shutil.which("setpriv") and shutil.which("setcap"), "needs root, setpriv, setcap")
     def test_capable_child(self):
-        program = self.waiting(self.SLEEPER, "capable")
+        program = self.built(self.SLEEPER, "capable")
         os.chmod(self.place, 0o755)
         made = subprocess.run(["setcap", "cap_net_bind_service=ep", program], capture_output=True)
         if made.returncode != 0:
@@ -115,7 +106,7 @@ class Unrecorded(lab.Lab):
 
     @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
     def test_another_user_after_exec(self):
-        program = self.waiting(self.SLEEPER, "other-user")
+        program = self.built(self.SLEEPER, "other-user")
         os.chmod(self.place, 0o755)
         said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
         self.assertNotIn("not recorded", said)
@@ -149,18 +140,18 @@ class Unrecorded(lab.Lab):
     @unittest.skipUnless(shutil.which("setsid"), "no setsid")
     def test_orphaned_daemon(self):
         """It becomes what it is after its parent has ended."""
-        program = self.waiting(self.SLEEPER, "orphan", "-static")
+        program = self.built(self.SLEEPER, "orphan", "-static")
         script = f"(setsid sh -c 'sleep 0.8; exec {program}' & sleep 0.4); sleep 1; exit 0"
         self.assert_named(self.said("sh", "-c", script), "orphan", "statically linked")
 
     def test_other_machine(self):
-        program = self.waiting(self.OTHER_MACHINE, "thirty-two", "-m32", "-nostdlib", "-static", "-fno-pic")
+        program = self.built(self.OTHER_MACHINE, "thirty-two", "-m32", "-nostdlib", "-static", "-fno-pic")
         if lab.run([program]).returncode != 0:
             self.skipTest("this kernel runs no 32-bit programs")
         self.assert_named(self.said("sh", "-c", f"{program}; true"), "thirty-two", "machine type")
 
     def test_own_allocator(self):
-        program = self.waiting(self.OWN_MALLOC, "own-malloc")
+        program = self.built(self.OWN_MALLOC, "own-malloc")
         said = self.said(program)
         self.assertIn("nothing was recorded", said)
         self.assertIn("allocator of its own", said)
@@ -170,7 +161,7 @@ class Unrecorded(lab.Lab):
         self.assertIn("allocator of its own", said)
 
     def test_a_namesake_was_heard(self):
-        program = self.waiting(b"#include <stdlib.h>\nint main(int count, char **words)\n"
+        program = self.built(b"#include <stdlib.h>\nint main(int count, char **words)\n"
                                b"{ (void)words; if (count > 1) free(malloc(10)); return 0; }\n", "at-times", "-O0")
         said = self.said("sh", "-c", f"{program}; {program} call; true")
         self.assertNotIn("no call was seen", said)
@@ -197,8 +188,8 @@ class Unrecorded(lab.Lab):
 
     def test_slow_to_load(self):
         """A library's constructor keeps the recorder waiting: when it comes, and that it comes, are two things."""
-        self.waiting(self.SLOW, "libslow.so", "-shared", "-fPIC")
-        program = self.waiting(b"#include <stdlib.h>\nint main(void) { free(malloc(10)); return 0; }\n", "slow-one", "-O0",
+        self.built(self.SLOW, "libslow.so", "-shared", "-fPIC")
+        program = self.built(b"#include <stdlib.h>\nint main(void) { free(malloc(10)); return 0; }\n", "slow-one", "-O0",
                                "-Wl,--no-as-needed", f"-Wl,-rpath,{self.place}", f"-L{self.place}", "-lslow")
         for number, command in enumerate(([program], ["sh", "-c", f"{program}; true"])):
             said = self.mallab("record", "-o", f"recording-{number}", "--", *command, env={"SLOW": "1"}).stderr.decode()
@@ -233,11 +224,11 @@ class Unrecorded(lab.Lab):
         """Of RTLD_DEEPBIND all calls are recorded, also of the constructor; but not of an allocator that is brought, or stands behind the
         recorder, nor of a namespace of its own: told, with the library's name. They are found from the program's own RUNPATH as ever."""
         (self.place / "lib").mkdir()
-        self.waiting(self.PLUGIN, "lib/libplugin.so", "-shared", "-fPIC", "-O0")
-        self.waiting(self.ALLOCATOR, "lib/libtiny.so", "-shared", "-fPIC", "-fno-builtin")
-        self.waiting(self.PLUGIN, "lib/libbrings.so", "-shared", "-fPIC", "-O0", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN",
+        self.built(self.PLUGIN, "lib/libplugin.so", "-shared", "-fPIC", "-O0")
+        self.built(self.ALLOCATOR, "lib/libtiny.so", "-shared", "-fPIC", "-fno-builtin")
+        self.built(self.PLUGIN, "lib/libbrings.so", "-shared", "-fPIC", "-O0", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN",
                      f"-L{self.place}/lib", "-ltiny")
-        program = self.waiting(self.OPENS, "opens", "-D_GNU_SOURCE", "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN/lib", "-ldl")
+        program = self.built(self.OPENS, "opens", "-D_GNU_SOURCE", "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN/lib", "-ldl")
         for how, reason, preload in (("plain", None, None), ("deep", None, None), ("deep", "'libplugin.so'.* was opened with RTLD_DEEPBIND", TALLY),
                                      ("own", "'libtiny.so'.* is the allocator of libraries that were opened with RTLD_DEEPBIND", None),
                                      ("space", "'libplugin.so'.* was opened by dlmopen", None)):
@@ -279,7 +270,7 @@ class StartScript(Witnessed):
             witnessed[int(pid), name] += struct.unpack("Q", path.read_bytes()[:8])[0]
         self.assertEqual({name for _, name in witnessed}, set(programs))
         self.assertEqual({key: counted[key] for key in witnessed}, dict(witnessed))
-        return json.loads((self.place / "recording" / "recording.json").read_text())
+        return self.listing()
 
     def test_another_library(self):
         self.check(self.SET + "$REPEAT 1000; exec $REPEAT 2000")
@@ -298,7 +289,7 @@ class StartScript(Witnessed):
 
     def test_unset(self):
         recording = self.record("sh", "-c", f"unset LD_PRELOAD; {lab.PROGRAMS}/repeat 1000; exit 0")
-        listing = json.loads((recording / "recording.json").read_text())
+        listing = self.listing(recording)
         self.assertEqual((listing["complete"], {p["name"]: p["events"] for p in listing["processes"]}["repeat"]), (True, 2000))
 
     def test_cleared_and_followed(self):
@@ -336,14 +327,14 @@ class Nested(lab.Lab):
         info = self.info(self.place / "inner")
         self.assert_whole(info)
         self.assertEqual(info["events"], alone["events"])
-        outer = json.loads((self.place / "outer" / "recording.json").read_text())
+        outer = self.listing("outer")
         self.assertEqual({p["name"] for p in outer["processes"]}, {"sh"})
         self.assertIs(outer["complete"], False)
         self.assertRegex(outer["incomplete_why"], r"'repeat' \(process \d+\) belongs to a 'mallab record' within this one")
 
     def test_nothing_but_a_recording_in_a_recording(self):
         self.mallab("record", "-o", "outer", "--", lab.BUILD / "mallab", "record", "-o", "inner", "--", lab.PROGRAMS / "repeat", 10)
-        outer = json.loads((self.place / "outer" / "recording.json").read_text())
+        outer = self.listing("outer")
         self.assertEqual((outer["complete"], outer["processes"]), (False, []))
         self.assert_whole(self.info(self.place / "inner"))
 

@@ -76,9 +76,7 @@ class Sites(lab.Lab):
     @lab.needs("g++", "addr2line")
     def test_every_frame_has_its_line_and_what_is_inlined(self):
         """As addr2line tells, not only of the function that allocates; of --stacks, of the JSON and of flame --lines."""
-        program = self.place / "inlined"
-        built = lab.run(["g++", "-O2", "-g", "-x", "c++", "-o", program, "-"], stdin=None, input=self.INLINED)
-        self.assertEqual(built.returncode, 0, built.stderr)
+        program = self.built(self.INLINED, "inlined", compiler=["g++", "-O2", "-g", "-x", "c++"])
         self.mallab("record", "--quiet", "--sites", "-o", "inlined.rec", program)
         printed = lab.run([lab.PROGRAMS / "print_sites", self.place / "inlined.rec"]).stdout.decode()
         addresses = {int(place, 16) - 1 for place in re.findall(rf",{re.escape(str(program))}\+(\w+)", printed)}
@@ -118,11 +116,7 @@ class Sites(lab.Lab):
     def test_rust_allocates_where_its_own_code_does(self):
         """Vec, String, Box and format hand on; both manglings are read."""
         for mangling, options in (("default", []), ("v0", ["-C", "symbol-mangling-version=v0"])):
-            program = self.place / mangling
-            built = lab.run(["rustc", "-O", "-g", "--crate-name", "web", *options, "-o", program, "-"], stdin=None,
-                            input=self.RUST)
-            if built.returncode != 0:
-                self.skipTest(f"rustc: {built.stderr.decode().splitlines()[0]}")
+            program = self.built(self.RUST, mangling, *options, compiler=["rustc", "-O", "-g", "--crate-name", "web"])
             self.mallab("record", "--quiet", "--sites", "-o", f"{mangling}.rec", program)
             answer = self.answer("sites", "--json", "--top", "0", "--by", "function", f"{mangling}.rec")
             own = {site["site"]: site["allocations"] for site in answer["sites"] if "web::" in site["site"]}
@@ -242,7 +236,7 @@ class Sites(lab.Lab):
     def test_the_recorder_without_mallab_takes_a_sample(self):
         env = {"LD_PRELOAD": str(lab.BUILD / "libmallab.so"), "MALLAB_SITES": "4K", "MALLAB_OUT": str(self.place / "alone")}
         subprocess.run([self.program], env={**os.environ, **env}, check=True)
-        lab.wait_for(lambda: "collector" not in json.loads((self.place / "alone/recording.json").read_text()), "the collector to finish")
+        self.wait_for_end("alone")
         self.assertEqual(json.loads(self.mallab("sites", "--json", self.place / "alone").stdout)["sample_bytes"], 4096)
 
     def test_a_mean_that_is_none_is_refused(self):

@@ -1,6 +1,5 @@
 """Many threads that live for a moment, with little shared memory: each is a lane of its own, no call is lost where threads wait for
 room, and a collector that is killed among them leaves nothing out and nothing twice. Counted by a witness in the same process."""
-import json
 import os
 import random
 import signal
@@ -59,7 +58,7 @@ class Storm(witnessed.Witnessed):
             recording = folder / "recording"
             lab.wait_for((recording / "recording.json").exists, "the recording")
             time.sleep(chance.random() * 0.1)  # at any moment
-            pid = json.loads((recording / "recording.json").read_text())["collector"]["pid"]
+            pid = self.listing(recording)["collector"]["pid"]
             os.kill(pid, signal.SIGKILL)
             process.communicate(timeout=lab.PATIENCE_S)
             lab.run([lab.BUILD / "mallab-collect", "--recover", "--out", recording])

@@ -89,27 +89,6 @@ class Killed(lab.Lab):
         steps.end()
 
 
-class Ended(lab.Lab):
-    def test_before_the_program(self):
-        for options, end in (((), True), (("--duration", "1s"), False)):
-            with self.subTest(options=options):
-                steps = Steps(self, *options, name="recording" + str(len(options)))
-                steps.do("take 11 1000")
-                if end:
-                    steps.ask("--end")
-                else:
-                    lab.wait_for(lambda: "collector" not in steps.json(), "the end of recording")
-                steps.do("take 13 1000")
-                steps.end()
-                info = self.info(steps.directory)
-                self.assertEqual((info["complete"], info["lost_known"]), (False, True))
-                self.assertRegex(info["incomplete_why"], r"recording ended after [\d.]+ s, " +
-                                 ("as asked" if end else "--duration is over") + r" and process \d+ ran on")
-                report = self.mallab("convert", "--json", "-f", "-o", "out.wl", steps.directory)
-                self.assertIs(json.loads(report.stdout)["complete"], False)
-                self.assertIn("recording ended after", report.stderr.decode())
-
-
 class OneWindow(lab.Lab):
     """What a window begins with is created before the clock starts: its figures are of what happened in it."""
 

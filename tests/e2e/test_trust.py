@@ -66,10 +66,7 @@ class Users(lab.Lab):
         self.addCleanup(self.recorder.wait)
         self.addCleanup(self.recorder.stdin.close)
         lab.wait_for(lambda: list(directory.glob("steps.*.fp")), "the recording to begin")
-        return self.told(directory)
-
-    def told(self, directory):
-        return json.loads((directory / "recording.json").read_text())
+        return self.listing(directory)
 
     def forge(self, directory, recording, owner=NOBODY):
         directory.mkdir(mode=0o700, exist_ok=True)
@@ -165,7 +162,7 @@ class Recordings(Users):
         path = self.segment(0)
         path.unlink()
         os.mkfifo(path, 0o600)
-        recording = self.told(self.record(self.bin / "shim_churn", "10"))
+        recording = self.listing(self.record(self.bin / "shim_churn", "10"))
         collector = {"pid": 1, "boot_id": pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()}
         for owner in (NOBODY, 0):
             with self.subTest(owner=owner):
@@ -286,7 +283,7 @@ class Notes(Users):
         lab.run([sys.executable, "-c", self.SENDS, name, "own"]).check_returncode()
         self.recorder.stdin.close()
         self.recorder.wait()
-        told = self.told(self.place / "made")
+        told = self.listing(self.place / "made")
         self.assertEqual([note["name"] for note in told["not_recorded"]], ["own"])
 
 

@@ -9,10 +9,7 @@ import schema
 class Tune(lab.Lab):
     def setUp(self):
         super().setUp()
-        self.workload = self.place / "one.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 20_000, 5]).check_returncode()
-        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.workload]).stderr:
-            self.skipTest("a sanitizer stands in for the allocators of this build")
+        self.workload = self.made(1, 20_000, 5)
 
     def settings(self, *lines):
         (self.place / "settings").write_text("\n".join(lines) + "\n")

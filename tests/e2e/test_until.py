@@ -7,8 +7,7 @@ import lab
 class Until(lab.Lab):
     def setUp(self):
         super().setUp()
-        self.workload = self.place / "one.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 20_000, 21, 500]).check_returncode()
+        self.workload = self.made(1, 20_000, 21, 500, name="one.wl")
 
     def measured(self, *options):
         answer = self.answer("ab", "-q", "--json", "-a", "glibc", *options, self.workload)
@@ -75,8 +74,7 @@ class Until(lab.Lab):
         told = self.decide("nobody:time<=+3%", "-o", "new.json", status=lab.FAILED).stderr.decode()
         self.assertIn("fits nothing: the result has no candidate 'nobody'", told)
         self.assertEqual(json.loads((self.place / "new.json").read_text())["workloads"][0]["rounds"], 16)  # the first look
-        other = self.place / "other.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", other, 1, 9_000, 22, 500]).check_returncode()
+        other = self.made(1, 9_000, 22, 500, name="other.wl")
         self.mallab("ab", "-q", "-n", 3, "-a", "glibc", "-o", "other.json", other)
         told = self.decide("time<=+3%", "--baseline", "other.json", status=lab.FAILED).stderr.decode()
         self.assertIn("they replayed different workloads", told)

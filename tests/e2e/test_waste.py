@@ -9,10 +9,7 @@ STATISTICS = {"glibc": "uordblks", "jemalloc": "stats.allocated", "tcmalloc": "g
 class Waste(lab.Lab):
     def setUp(self):
         super().setUp()
-        self.workload = self.place / "many.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 8, 60_000, 31, 500]).check_returncode()
-        if b"san." in lab.run([lab.BUILD / "mallab-replay-glibc", self.workload]).stderr:
-            self.skipTest("a sanitizer stands in for the allocators of this build")
+        self.workload = self.made(8, 60_000, 31, 500)
 
     def test_parts(self):
         for name in lab.candidates():
@@ -37,8 +34,7 @@ class Waste(lab.Lab):
 
     def test_a_small_heap_has_no_negative_parts(self):
         """Memory that an allocator had free before the first call is handed out later: what it has cached is not known then."""
-        small = self.place / "small.wl"
-        lab.run([lab.PROGRAMS / "replay_workload", small, 1, 300, 31, 40]).check_returncode()
+        small = self.made(1, 300, 31, 40, name="small.wl")
         # On the recorded clock windows are replayed in slices, and a sample is of whole windows all the same.
         for name, clock in [(name, clock) for name in lab.candidates() for clock in ("real", "recorded")]:
             for moment, sample in self.answer("replay", "--json", "-a", name, "--clock", clock, small)["waste"].items():

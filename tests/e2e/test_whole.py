@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import lab
 
@@ -13,19 +12,6 @@ CAUSE = "'true' .*was started with an environment without LD_PRELOAD"
 
 
 class Whole(lab.Lab):
-    def listing(self, directory):
-        return json.loads((directory / "recording.json").read_text())
-
-    def wait_for(self, what):
-        """Until it holds: whoever waits for ever is ended by the suite."""
-        while not what():
-            time.sleep(0.01)
-
-    def finished(self, directory):
-        """The listing of a recording whose collector nobody waits for."""
-        self.wait_for(lambda: (directory / "recording.json").exists() and "collector" not in self.listing(directory))
-        return self.listing(directory)
-
     def assert_lacking(self, facts, cause=CAUSE):
         self.assertIs(facts["complete"], False)
         self.assertRegex(facts["incomplete_why"], cause)
@@ -69,7 +55,7 @@ class Whole(lab.Lab):
         """Without `mallab record` the processes tell the collector all the same."""
         recording = self.place / "plain"
         lab.run(CLEARED, env={"LD_PRELOAD": str(lab.SHIM), "MALLAB_OUT": str(recording)})
-        self.assert_lacking(self.finished(recording))
+        self.assert_lacking(self.wait_for_end(recording))
 
     def test_record_is_killed(self):
         """What is not recorded after that is named like what was not before."""
@@ -81,7 +67,7 @@ class Whole(lab.Lab):
             process.send_signal(signal.SIGKILL)
             process.wait()
             gate.write("go\n")
-        self.assert_lacking(self.finished(recording))
+        self.assert_lacking(self.wait_for_end(recording))
 
     def test_collector_is_killed(self):
         """Nobody hears the name then; that there was one is counted."""

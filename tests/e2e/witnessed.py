@@ -1,6 +1,5 @@
 """Recordings with a witness: libtally.so behind the shim in the same processes counts what each of them calls."""
 import collections
-import json
 import pathlib
 import shutil
 import struct
@@ -44,7 +43,7 @@ class Witnessed(lab.Lab):
 
     def assert_counted(self, folder):
         """Of every process, what was recorded and what was lost together are what it did. Returns recording.json."""
-        recording = json.loads((folder / "recording.json").read_text())
+        recording = self.listing(folder)
         counted, witnessed = collections.Counter(), collections.Counter()
         for process in recording["processes"]:
             counted[process["pid"]] += process["events"] + sum(process["lost"].values())

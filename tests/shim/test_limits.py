@@ -1,7 +1,6 @@
-"""At every limit the program goes on, unrecorded, and what is missing is counted under its cause: memory, disk,
-file size, --max-size, --duration; a collector that is killed; directories that are not ours to use."""
+"""At every limit the program goes on, unrecorded, and what is missing is counted under its cause: memory, --max-size,
+--duration; a collector that is killed; directories that are not ours to use."""
 import os
-import resource
 import shutil
 import signal
 import struct
@@ -78,35 +77,6 @@ def test_max_size():
     check(footprint.info['has_trailer'], True, 'trailer')
     check(footprint.info['file_bytes'] <= limit, True, 'size %d' % footprint.info['file_bytes'])
     check(footprint.info['events'] > 0, True, 'something was stored')
-
-
-def test_file_size_limit():
-    """RLIMIT_FSIZE, which the collector inherits: no signal, a whole footprint within the limit."""
-    limit = 2 << 20
-    recording = recorded.preload([CHURN, str(8 * COUNT)],
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-    footprint = recording.only()
-    check(set(footprint.info['lost']), {'disk_full'}, 'causes')
-    check(total(footprint), 8 * EVENTS, 'events and losses')
-    check(footprint.info['has_trailer'], True, 'trailer')
-    check(footprint.info['file_bytes'] <= limit, True, 'size %d' % footprint.info['file_bytes'])
-
-
-def test_no_shared_memory():
-    """Where /dev/shm cannot be written, the segment lies in the output directory while recording."""
-    recorded.needs(recorded.ALONE)
-    script = 'mount -t tmpfs -o ro tmpfs /dev/shm && MALLAB_OUT="$1" LD_PRELOAD="$2" "$0" 20000'
-    out = os.path.join(recorded.temporary(), 'out')
-    result = subprocess.run(['unshare', '-m', 'sh', '-c', script, CHURN, out, recorded.SHIM], check=False,
-                            stderr=subprocess.PIPE, text=True, env=recorded.clean_environment())
-    if 'mount' in result.stderr or 'unshare' in result.stderr:
-        print('left out: needs root')
-        return
-    check((result.returncode, result.stderr), (0, ''), 'exit status and stderr')
-    recording = recorded.wait_complete(out)
-    check_whole(recording.only(), 'no shared memory')
-    check(recording.only().info['events'], 40000, 'events')
-    check(sorted(os.listdir(out)), sorted(['recording.json', os.path.basename(recording.only().path)]), 'left over')
 
 
 def test_collector_killed():

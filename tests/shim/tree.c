@@ -7,11 +7,9 @@
  *   long COUNT          parent and child allocate at the same time, COUNT each, the child in a thread too
  *   daemon              double fork, setsid, every descriptor closed, in /
  *   reuse PID           two children one after the other, both with the process id PID
- *   chroot DIR | setuid ID | unshare FLAGS      then a fork; both allocate
- *   setuidexec ID       and the child execs */
+ *   chroot DIR | unshare FLAGS      then a fork; both allocate */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -164,18 +162,16 @@ static int daemonise(void)
 
 /* ---- surroundings ------------------------------------------------------------------------------------------ */
 
-static int both(size_t parent, size_t child, int exec)
+static int both(void)
 {
     pid_t pid;
-    use(parent, COUNT);
+    use(4041, COUNT);
     pid = fork();
     if (pid < 0)
         return 1;
     if (pid == 0) {
-        use(child, COUNT);
-        if (exec)
-            execl(self, self, "leaf", "4099", "10", (char *)NULL);
-        _exit(exec ? 1 : 0);
+        use(4042, COUNT);
+        _exit(0);
     }
     return await(pid);
 }
@@ -224,18 +220,12 @@ int main(int argc, char **argv)
     if (strcmp(what, "chroot") == 0) {
         if (chroot(value) != 0 || chdir("/") != 0)
             return 77;
-        return both(4041, 4042, 0);
-    }
-    if (strncmp(what, "setuid", 6) == 0) {
-        const uid_t id = (uid_t)atoi(value);
-        if (setgroups(0, NULL) != 0 || setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0)
-            return 77;
-        return both(4041, 4042, strcmp(what, "setuidexec") == 0);
+        return both();
     }
     if (strcmp(what, "unshare") == 0) {
         if (unshare(atoi(value)) != 0)
             return 77;
-        return both(4041, 4042, 0);
+        return both();
     }
     return 2;
 }
