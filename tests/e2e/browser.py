@@ -144,13 +144,6 @@ class Browser:
         self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         self.settle()
 
-    def picture(self, path):
-        height = self.run("document.documentElement.scrollHeight")
-        width = self.run("document.documentElement.clientWidth")
-        shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True,
-                        clip={"x": 0, "y": 0, "width": width, "height": min(height, 6000), "scale": 1})
-        path.write_bytes(base64.b64decode(shot["data"]))
-
     def paper(self, path):
         sheet = self.ask("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
         path.write_bytes(base64.b64decode(sheet["data"]))

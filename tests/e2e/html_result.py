@@ -1,7 +1,5 @@
 """Results for tests of the HTML report: every section filled, of any length, with names that would be markup."""
-import json
 import math
-import pathlib
 
 HOSTILE = "</script><img src=x onerror=\"window.broken=1\"><!--<b>&amp;\u2028'`${1}"
 
@@ -96,8 +94,3 @@ def days(count, names=("glibc", "jemalloc", "tcmalloc")):
                 run["resident"]["peak_bytes"] = int(run["resident"]["peak_bytes"] * larger)
         made.append(one)
     return made
-
-
-def write(path, *arguments, **settings):
-    pathlib.Path(path).write_text(json.dumps(result(*arguments, **settings)))
-    return path

@@ -3,7 +3,6 @@ import gzip
 import json
 import lzma
 import resource
-import xml.etree.ElementTree
 import zipfile
 
 import hostile
@@ -174,38 +173,3 @@ class Names(Bounds):
             with self.subTest(verb=verb, path=path):
                 result = self.mallab(*verb, path, status=status)
                 self.assert_plain(result.stdout.decode() + result.stderr.decode())
-
-    def result(self):
-        text = (lab.SOURCE / "tests/cli/data/result.json").read_text()
-        value = json.loads(text)
-        for number, workload in enumerate(value["workloads"]):
-            workload["name"] = f"{self.HOSTILE}{number}"
-            for candidate in workload["candidates"]:
-                candidate["version"] = self.HOSTILE
-        value["machine"]["cpu"] = self.HOSTILE
-        path = self.place / "hostile.json"
-        path.write_text(json.dumps(value))
-        return path
-
-    def test_result(self):
-        path = self.result()
-        for arguments in (["report"], ["info"], ["report", "--format", "md"], ["report", "--format", "csv"],
-                          ["compare", path], ["compare", "--format", "md", path]):
-            with self.subTest(arguments[:3]):
-                shown = self.mallab(*arguments, path, status=None).stdout.decode()
-                self.assert_plain(shown)
-                self.assertIn("u202e", shown)
-                if "csv" in arguments:
-                    self.assertRegex(shown, "(?m)^\"'=1[+]1")
-                    self.assertNotRegex(shown, "(?m)(^|,)\"?[=@]")
-                if "md" in arguments:
-                    self.assertIn("=1+1\\|", shown)
-                    self.assertNotRegex(shown, "[^\\\\][|`<]\\\\u202e|[^\\\\]</script")
-
-    def test_check(self):
-        result = self.mallab("check", "--budget", "time<=+1%", "--md", "c.md", "--junit", "c.xml", self.result(), status=None)
-        self.assertIn(result.returncode, (lab.DONE, 4, 5), result.stderr)
-        cases = xml.etree.ElementTree.parse(self.place / "c.xml").getroot().iter("testcase")
-        self.assertTrue(all(case.get("classname").startswith("=1+1|\\u202efdp.\\x1b[31m`</script>") for case in cases))
-        for name in ("c.md", "c.xml"):
-            self.assert_plain((self.place / name).read_text())
