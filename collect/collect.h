@@ -310,40 +310,55 @@ struct collect_notes {
     bool changed;  /* since recording.json was written */
 };
 
+/* The parts of the recording, by who changes them. */
 struct collector {
     struct collect_options options;
     struct collect_segment segments[COLLECT_SEGMENTS_MOST]; /* our user's, and one for each other user */
     uint32_t segment_count;
     struct collect_clock clock;
-    int directory_fd;
-    bool made_directory; /* by us, not the user */
-    char directory[4096];
+    uint64_t started_ns;           /* CLOCK_MONOTONIC */
     struct collect_image **images; /* all, in order of discovery; freed at the end */
     size_t image_count, image_capacity;
     uint64_t spoiled; /* chunks whose state no process of ours would write, and calls in those of nobody */
     uint64_t refused; /* processes beyond what a recording lists */
-    uint64_t bytes_finished;    /* of finished footprints that are kept */
-    uint32_t window;            /* the present one's number, from 1; 0: not cut into windows */
-    uint64_t window_begin_ns;   /* CLOCK_MONOTONIC */
-    uint64_t window_elapsed_ns; /* likewise, since recording began */
-    uint64_t removed_windows, removed_events, removed_processes; /* by --keep */
-    struct collect_pause *pauses;
-    size_t pause_count, pause_capacity;
-    bool paused;
-    uint64_t answered[COLLECT_REQUEST_COUNT]; /* requests, by kind */
-    enum collect_stop stopped_by, stop_told;  /* at present, and as recording.json has it */
-    uint64_t stopped_ns;                      /* since recording began */
-    uint32_t stops_told;                      /* to whoever started us: bit by cause, each once */
-    uint64_t started_ns;                      /* CLOCK_MONOTONIC */
-    uint64_t file_limit_bytes;                /* RLIMIT_FSIZE, 0: none */
-    int reserve_fd;                           /* disk space kept back for trailers, -1 when given up */
-    int list_fd;                              /* and for the last recording.json; -1: none */
-    uint64_t list_bytes;
-    uint32_t execed_pid; /* whose newest image may be about to join */
-    uint64_t execed_ns;
-    bool control_open;
-    bool alone;     /* of options.attached: who started us has ended */
-    bool seen_told; /* tell_seen */
+    uint64_t bytes_finished; /* of finished footprints that are kept */
+    struct {
+        uint32_t pid; /* whose newest image may be about to join */
+        uint64_t ns;
+    } execed; /* image.c */
+    struct {
+        int fd;
+        bool made; /* by us, not the user */
+        char path[4096];
+        uint64_t file_limit_bytes; /* RLIMIT_FSIZE, 0: none */
+    } place;                       /* collect_main.c */
+    struct {
+        uint32_t present;                                    /* its number, from 1; 0: not cut into windows */
+        uint64_t begin_ns;                                   /* CLOCK_MONOTONIC */
+        uint64_t elapsed_ns;                                 /* likewise, since recording began */
+        uint64_t removed, removed_events, removed_processes; /* by --keep */
+    } windows;                                               /* rounds.c, as the next two */
+    struct {
+        struct collect_pause *items;
+        size_t count, capacity;
+        bool now;
+    } pauses;
+    struct {
+        bool open;                                /* CMD has not ended, by who started us */
+        bool alone;                               /* of options.attached: who started us has ended */
+        bool seen_told;                           /* tell_seen */
+        uint64_t answered[COLLECT_REQUEST_COUNT]; /* requests, by kind */
+    } control;
+    struct {
+        enum collect_stop by, told; /* at present, and as recording.json has it */
+        uint64_t after_ns;          /* since recording began */
+        uint32_t causes_told;       /* to whoever started us: bit by cause, each once */
+    } stop;                         /* tell.c */
+    struct {
+        int fd;      /* disk space kept back for trailers, -1 when given up */
+        int list_fd; /* and for the last recording.json; -1: none */
+        uint64_t list_bytes;
+    } reserve; /* reserve.c */
     struct collect_notes notes;
 };
 

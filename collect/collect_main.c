@@ -69,40 +69,34 @@ static bool lock_directory(int directory_fd, bool wait)
     return true;
 }
 
-/* Shares the place after the segment was published: others may join, and what waits in place_find goes on. */
-static void place_share(const struct collector *collector)
-{
-    (void)flock(collector->directory_fd, LOCK_SH); /* fails only where there are no locks */
-}
-
 static void resolve(struct collector *collector, const char *path)
 {
-    if (realpath(path, collector->directory) == NULL)
-        (void)snprintf(collector->directory, sizeof collector->directory, "%s", path);
+    if (realpath(path, collector->place.path) == NULL)
+        (void)snprintf(collector->place.path, sizeof collector->place.path, "%s", path);
 }
 
 static enum place try_directory(struct collector *collector, const char *path, struct fp_error *ret_error)
 {
-    collector->made_directory = mkdir(path, 0700) == 0;
-    if (!collector->made_directory && errno != EEXIST)
+    collector->place.made = mkdir(path, 0700) == 0;
+    if (!collector->place.made && errno != EEXIST)
         return PLACE_FAILED;
-    collector->directory_fd = fp_trusted_open(AT_FDCWD, path, S_IFDIR, FP_TRUSTED_OWN, ret_error);
-    if (collector->directory_fd < 0 && ret_error->status == FP_ERR_UNTRUSTED)
+    collector->place.fd = fp_trusted_open(AT_FDCWD, path, S_IFDIR, FP_TRUSTED_OWN, ret_error);
+    if (collector->place.fd < 0 && ret_error->status == FP_ERR_UNTRUSTED)
         return PLACE_UNTRUSTED;
-    if (collector->directory_fd < 0) {
+    if (collector->place.fd < 0) {
         errno = ret_error->sys_errno;
         return PLACE_FAILED;
     }
     resolve(collector, path);
-    if (lock_directory(collector->directory_fd, collector->options.join) &&
-        fp_trusted_is_empty(collector->directory_fd))
+    if (lock_directory(collector->place.fd, collector->options.join) &&
+        fp_trusted_is_empty(collector->place.fd))
         return PLACE_OURS;
     if (collector->options.join &&
-        segment_of_live_collector(collector->directory_fd, collector->directory, collector->segments[0].path,
+        segment_of_live_collector(collector->place.fd, collector->place.path, collector->segments[0].path,
                                   sizeof collector->segments[0].path))
         return PLACE_JOINED;
-    (void)close(collector->directory_fd);
-    collector->directory_fd = -1;
+    (void)close(collector->place.fd);
+    collector->place.fd = -1;
     return PLACE_TAKEN;
 }
 
@@ -162,8 +156,8 @@ static enum place place_find(struct collector *collector, uint32_t *ret_number, 
 /* Remove a directory that place_find made, where nothing came of the recording. */
 static void place_forget(const struct collector *collector)
 {
-    if (collector->made_directory)
-        (void)rmdir(collector->directory); /* what others have put there keeps it */
+    if (collector->place.made)
+        (void)rmdir(collector->place.path); /* what others have put there keeps it */
 }
 
 /* ---- the one answer ------------------------------------------------------------------------------- */
@@ -234,7 +228,7 @@ static void settle(struct collector *collector)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_FSIZE, &limit);
         if (limit.rlim_max != RLIM_INFINITY)
-            collector->file_limit_bytes = limit.rlim_max > 0 ? limit.rlim_max : 1;
+            collector->place.file_limit_bytes = limit.rlim_max > 0 ? limit.rlim_max : 1;
     }
     (void)umask(077);
 }
@@ -282,9 +276,9 @@ static void fill_header(struct collector *collector)
     fixed->clock_first_ticks = collector->clock.first_ticks;
     fixed->clock_first_ns = collector->clock.first_ns;
     fixed->clock_start_unix_ns = collector->clock.start_unix_ns;
-    size_t directory_size = strlen(collector->directory) + 1;
+    size_t directory_size = strlen(collector->place.path) + 1;
     if (directory_size <= sizeof segment->directory)
-        memcpy(segment->directory, collector->directory, directory_size);
+        memcpy(segment->directory, collector->place.path, directory_size);
     clock_share(&collector->clock, segment);
     fixed->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
                    (options->no_residency ? 0 : SEG_FLAG_RESIDENT) | (options->sites ? SEG_FLAG_SITES : 0);
@@ -302,7 +296,7 @@ static void fill_header(struct collector *collector)
 static void tell_unwritable(struct collector *collector)
 {
     const bool full = errno == ENOSPC || errno == EDQUOT;
-    (void)fail(collector, "cannot write into '%s': %s%s", collector->directory, strerror(errno),
+    (void)fail(collector, "cannot write into '%s': %s%s", collector->place.path, strerror(errno),
                full ? "; make room there, or name a directory on another disk" : "");
 }
 
@@ -310,7 +304,7 @@ static void tell_unwritable(struct collector *collector)
 static int give_up(struct collector *collector)
 {
     segment_remove(&collector->segments[0]);
-    (void)unlinkat(collector->directory_fd, "recording.json", 0); /* it may not be there */
+    (void)unlinkat(collector->place.fd, "recording.json", 0); /* it may not be there */
     place_forget(collector);
     return EXIT_FAILED;
 }
@@ -362,16 +356,16 @@ static int prepare(struct collector *collector, bool *ret_joined)
 {
     struct collect_segment *segment = &collector->segments[0];
     const char *reason = NULL;
-    char place[sizeof segment->path + sizeof collector->directory];
+    char place[sizeof segment->path + sizeof collector->place.path];
     uint32_t number;
     const int code = take_place(collector, &number, ret_joined);
     if (code != EXIT_DONE || *ret_joined)
         return code;
     segment_remove_stale();
     clock_start(&collector->clock, collector->options.no_tsc);
-    collector->options.out = collector->directory;
+    collector->options.out = collector->place.path;
     segment->user = (uint32_t)geteuid();
-    if (!segment_create(segment, &collector->options, collector->directory_fd, &reason)) {
+    if (!segment_create(segment, &collector->options, collector->place.fd, &reason)) {
         (void)fail(collector, "%s", reason);
         place_forget(collector);
         return EXIT_FAILED;
@@ -390,9 +384,10 @@ static int prepare(struct collector *collector, bool *ret_joined)
     }
     (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
     segment_publish(segment);
-    place_share(collector);
+    (void)flock(collector->place.fd,
+                LOCK_SH); /* others may join now; it fails only where there are no locks */
     (void)snprintf(place, sizeof place, "%s%s%s", segment->path, number > 1 ? "\n" : "",
-                   number > 1 ? collector->directory : ""); /* fits */
+                   number > 1 ? collector->place.path : ""); /* fits */
     answer(collector, "ok", place);
     return EXIT_DONE;
 }
@@ -427,7 +422,7 @@ static void release(struct collector *collector)
         free(collector->images[i]);
     }
     free(collector->images);
-    free(collector->pauses);
+    free(collector->pauses.items);
     FOR_EACH_SEGMENT (segment, collector)
         free(segment->chunks);
 }
@@ -447,9 +442,8 @@ static bool write_last(struct collector *collector)
 
 int main(int argc, char **argv)
 {
-    static struct collector collector = {.directory_fd = -1,
-                                         .reserve_fd = -1,
-                                         .list_fd = -1,
+    static struct collector collector = {.place = {.fd = -1},
+                                         .reserve = {.fd = -1, .list_fd = -1},
                                          .segments = {{.file = {.folder_fd = -1, .fd = -1}, .told_fd = -1}},
                                          .segment_count = 1,
                                          .notes = {.fd = -1}};
@@ -470,7 +464,7 @@ int main(int argc, char **argv)
     }
     close_inherited(&collector.options);
     settle(&collector);
-    collector.control_open = collector.options.control_fd >= 0;
+    collector.control.open = collector.options.control_fd >= 0;
     collector.started_ns = fp_now_ns();
     code = prepare(&collector, &joined);
     if (code != EXIT_DONE || joined)

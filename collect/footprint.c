@@ -32,7 +32,7 @@ static void stem_of(const struct collect_image *image, uint32_t number, char *re
 static bool stem_is_taken(const struct collector *collector, const struct collect_image *mine,
                           const char *stem)
 {
-    for (size_t i = 0; collector->window != 0 && i < collector->image_count; i++) {
+    for (size_t i = 0; collector->windows.present != 0 && i < collector->image_count; i++) {
         const struct collect_image *image = collector->images[i];
         if (image != mine && image->pid == mine->pid && strcmp(image->stem, stem) == 0)
             return true;
@@ -102,12 +102,12 @@ static size_t describe(const struct collector *collector, const struct collect_i
     }
     if (collector->options.attached)
         meta[count++] = (struct fp_meta){FP_ATTACHED_META, "1"};
-    if (collector->window != 0) {
-        (void)snprintf(window, sizeof window, "%u", collector->window);
+    if (collector->windows.present != 0) {
+        (void)snprintf(window, sizeof window, "%u", collector->windows.present);
         (void)snprintf(part, sizeof part, "%zu", image->part_count + 1);
         meta[count++] = (struct fp_meta){"window", window};
         meta[count++] = (struct fp_meta){"part", part};
-        (void)snprintf(begin, sizeof begin, "%llu", (unsigned long long)collector->window_elapsed_ns);
+        (void)snprintf(begin, sizeof begin, "%llu", (unsigned long long)collector->windows.elapsed_ns);
         meta[count++] = (struct fp_meta){"window_begin_ns", begin};
     }
     return count;
@@ -129,8 +129,9 @@ static void set_limit(const struct collector *collector, struct collect_image *i
 {
     const uint64_t used = bytes_so_far(collector), limit = collector->options.max_size_bytes;
     image->limit_cause = FP_LOSS_DISK_FULL;
-    options->size_limit_bytes = collector->file_limit_bytes;
-    if (limit != 0 && (collector->file_limit_bytes == 0 || limit - used < collector->file_limit_bytes)) {
+    options->size_limit_bytes = collector->place.file_limit_bytes;
+    if (limit != 0 &&
+        (collector->place.file_limit_bytes == 0 || limit - used < collector->place.file_limit_bytes)) {
         options->size_limit_bytes = limit > used ? limit - used : 1;
         image->limit_cause = FP_LOSS_SIZE_LIMIT;
     }
@@ -159,7 +160,7 @@ static enum fp_status create(struct collector *collector, struct collect_image *
         else
             (void)snprintf(part->file, sizeof part->file, "%.140s.w%04u.fp", image->stem, part->window);
         (void)snprintf(collect_note(image)->file, sizeof part->file, "%s", part->file);
-        status = fp_writer_create(collector->directory_fd, part->file, &options, meta, meta_count, &error,
+        status = fp_writer_create(collector->place.fd, part->file, &options, meta, meta_count, &error,
                                   &image->writer);
     }
     return status;
@@ -181,7 +182,7 @@ void image_open_part(struct collector *collector, struct collect_image *image)
     image->writing = false;
     if (part == NULL)
         return;
-    part->window = collector->window;
+    part->window = collector->windows.present;
     put_relaxed(&collect_note(image)->events, 0);
     if (create(collector, image, part) != FP_OK) {
         stop_note(collector, STOP_DISK_FULL);
@@ -286,7 +287,7 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
         (void)fp_writer_usage(image->writer, usage); /* without room recording.json has its figures */
     part->has_trailer = fp_writer_finish(image->writer, trailer, NULL) == FP_OK;
     image->writer = NULL;
-    if (fstatat(collector->directory_fd, part->file, &file, AT_SYMLINK_NOFOLLOW) == 0)
+    if (fstatat(collector->place.fd, part->file, &file, AT_SYMLINK_NOFOLLOW) == 0)
         grown_to(image, part, (uint64_t)file.st_size);
 }
 

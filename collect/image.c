@@ -34,14 +34,14 @@ void image_cut(const struct collector *collector, const struct collect_image *im
     struct seg_slot_note *note = collect_note(image);
     const uint64_t before = get_relaxed(&note->cut);
     put_relaxed(&note->cut_before, before);
-    cut_epochs(collect_slot(image), note, collector->paused);
+    cut_epochs(collect_slot(image), note, collector->pauses.now);
 }
 
 /* Let a slot that was just found heed a pause or its end, if it missed that. */
 static void cut_adopt(const struct collector *collector, const struct collect_image *image)
 {
     const uint64_t cut = collect_slot(image)->first_cut;
-    if (((cut & SEG_CUT_PAUSED) != 0) != collector->paused)
+    if (((cut & SEG_CUT_PAUSED) != 0) != collector->pauses.now)
         image_cut(collector, image);
 }
 
@@ -274,8 +274,8 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     image->segment->image_of_slot[image->slot] = 0;
     image->segment->running--;
     if (end == IMAGE_EXEC) {
-        collector->execed_pid = image->pid;
-        collector->execed_ns = fp_now_ns();
+        collector->execed.pid = image->pid;
+        collector->execed.ns = fp_now_ns();
     }
     note->file[0] = '\0'; /* the next one's in this slot is not known yet */
     put_relaxed(&note->events, 0);

@@ -122,7 +122,7 @@ static json_t *collector_object(const struct collector *collector)
     json_object_set_new(object, "start_ticks", number(own.start_ticks));
     json_object_set_new(object, "boot_id", text(fp_proc_boot(boot)));
     json_object_set_new(object, "pid_namespace", number(collector->segments[0].view.fixed.pid_namespace));
-    if (fstat(collector->directory_fd, &directory) == 0)
+    if (fstat(collector->place.fd, &directory) == 0)
         json_object_set_new(object, "directory_inode", number(directory.st_ino));
     return object;
 }
@@ -160,15 +160,15 @@ static void put_choices(json_t *object, const struct collector *collector)
     const struct seg_shared *shared = collector->segments[0].view.shared;
     const uint64_t others = get_relaxed(&shared->others);
     json_t *pauses = json_array(), *names = json_array();
-    for (size_t i = 0; i < collector->pause_count; i++) {
-        const struct collect_pause *pause = &collector->pauses[i];
+    for (size_t i = 0; i < collector->pauses.count; i++) {
+        const struct collect_pause *pause = &collector->pauses.items[i];
         const uint64_t to_ns = pause->to_ns != 0 ? pause->to_ns : collect_elapsed_ns(collector);
         json_array_append_new(
             pauses, json_pack("{s:o, s:o}", "from_ns", number(pause->from_ns), "to_ns", number(to_ns)));
     }
     if (collector->options.attached)
         json_object_set_new(object, "attached", json_true());
-    if (collector->pause_count > 0)
+    if (collector->pauses.count > 0)
         json_object_set(object, "pauses", pauses);
     json_decref(pauses);
     for (uint64_t i = 0; i < others && i < SEG_OTHERS; i++) {
@@ -186,11 +186,11 @@ static void put_choices(json_t *object, const struct collector *collector)
     json_decref(names);
     if (collector->options.max_size_bytes != 0)
         json_object_set_new(object, "max_size_bytes", number(collector->options.max_size_bytes));
-    if (collector->window != 0) {
+    if (collector->windows.present != 0) {
         json_object_set_new(object, "window_ns", number(collector->options.window_ns));
-        json_object_set_new(object, "windows", number(collector->window));
-        json_object_set_new(object, "windows_removed", number(collector->removed_windows));
-        json_object_set_new(object, "events_removed", number(collector->removed_events));
+        json_object_set_new(object, "windows", number(collector->windows.present));
+        json_object_set_new(object, "windows_removed", number(collector->windows.removed));
+        json_object_set_new(object, "events_removed", number(collector->windows.removed_events));
     }
 }
 
@@ -211,22 +211,14 @@ static void put_unrecorded(json_t *object, const struct collector *collector)
     json_decref(list);
 }
 
-/* Whoever asked for something knows by these that it was heeded, whatever others have asked for
- * since. */
-static json_t *answers(const uint64_t *answered)
-{
-    return json_pack("{s:o, s:o, s:o, s:o}", "pause", number(answered[COLLECT_PAUSE]), "resume",
-                     number(answered[COLLECT_RESUME]), "window", number(answered[COLLECT_WINDOW]), "status",
-                     number(answered[COLLECT_STATUS]));
-}
-
 /* Tell why a program runs on unrecorded. */
 static void put_stop(json_t *object, const struct collector *collector)
 {
-    const char *name = stop_name(collector->stopped_by);
+    const char *name = stop_name(collector->stop.by);
     if (name != NULL)
-        json_object_set_new(object, "stopped",
-                            json_pack("{s:s, s:o}", "by", name, "after_ns", number(collector->stopped_ns)));
+        json_object_set_new(
+            object, "stopped",
+            json_pack("{s:s, s:o}", "by", name, "after_ns", number(collector->stop.after_ns)));
 }
 
 /* The state of a recording that goes on, for whoever asked for something: by the answers he knows that it was heeded, whatever others
@@ -234,10 +226,15 @@ static void put_stop(json_t *object, const struct collector *collector)
 static void put_state(json_t *object, const struct collector *collector)
 {
     const struct collect_segment *segment = &collector->segments[0];
+    const uint64_t *answered = collector->control.answered;
     const uint64_t chunks = seg_held(&segment->view), free_most = chunks - chunks / SEG_KEPT_EACH,
                    used = free_most > segment->free_chunks ? free_most - segment->free_chunks : 0;
-    json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
-    json_object_set_new(object, "answered", answers(collector->answered));
+    json_object_set_new(object, "state", json_string(collector->pauses.now ? "paused" : "recording"));
+    json_object_set_new(object, "answered",
+                        json_pack("{s:o, s:o, s:o, s:o}", "pause", number(answered[COLLECT_PAUSE]), "resume",
+                                  number(answered[COLLECT_RESUME]), "window",
+                                  number(answered[COLLECT_WINDOW]), "status",
+                                  number(answered[COLLECT_STATUS])));
     json_object_set_new(object, "ring",
                         json_pack("{s:o, s:o, s:o, s:o}", "chunks", number(chunks), "chunks_used",
                                   number(used), "chunks_most", number(segment->view.fixed.chunk_count),
@@ -332,7 +329,7 @@ static bool write_held(struct collector *collector, const json_t *object)
 /* Write a new file, with blocks for the next text behind its end: see write_over. */
 static bool write_anew(const struct collector *collector, const json_t *object)
 {
-    const int fd = openat(collector->directory_fd, TEMPORARY,
+    const int fd = openat(collector->place.fd, TEMPORARY,
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
@@ -347,7 +344,7 @@ static bool write_anew(const struct collector *collector, const json_t *object)
  * file if we are killed right there. */
 static bool write_over(const struct collector *collector, const json_t *object)
 {
-    const int fd = openat(collector->directory_fd, "recording.json", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = openat(collector->place.fd, "recording.json", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     char *text = json_dumps(object, JSON_COMPACT), *padded = NULL;
     const size_t length = text != NULL ? strlen(text) : 0;
     bool written = false;
@@ -372,11 +369,10 @@ bool json_write(struct collector *collector, bool final)
     json_t *object = whole(collector, final);
     bool written = (final && write_held(collector, object)) || write_anew(collector, object);
     if (written)
-        written = renameat(collector->directory_fd, TEMPORARY, collector->directory_fd, "recording.json") ==
-                  0;
+        written = renameat(collector->place.fd, TEMPORARY, collector->place.fd, "recording.json") == 0;
     if (!written) {
         const int saved = errno;
-        (void)unlinkat(collector->directory_fd, TEMPORARY, 0); /* half a file is of no use */
+        (void)unlinkat(collector->place.fd, TEMPORARY, 0); /* half a file is of no use */
         written = !final && write_over(collector, object);
         errno = saved;
     }

@@ -121,17 +121,16 @@ static void judge_images(const struct collector *collector, char *why)
 
 static void judge_choices(const struct collector *collector, char *why)
 {
-    if (collector->removed_windows > 0)
-        ADD(why, "%llu window%s removed, as asked", (unsigned long long)collector->removed_windows,
-            collector->removed_windows == 1 ? " is" : "s are");
+    if (collector->windows.removed > 0)
+        ADD(why, "%llu window%s removed, as asked", (unsigned long long)collector->windows.removed,
+            collector->windows.removed == 1 ? " is" : "s are");
     if (collector->options.attached)
         ADD(why, FP_BEGAN_LATE);
-    if (collector->pause_count > 0)
+    if (collector->pauses.count > 0)
         ADD(why, "recording was paused meanwhile, as asked");
-    if ((collector->stopped_by == STOP_DURATION || collector->stopped_by == STOP_ASKED) &&
-        collector->control_open)
+    if ((collector->stop.by == STOP_DURATION || collector->stop.by == STOP_ASKED) && collector->control.open)
         ADD(why, "recording ended before the command, as asked");
-    if (collector->stopped_by == STOP_ALONE)
+    if (collector->stop.by == STOP_ALONE)
         ADD(why, "'mallab record --pid' was killed");
 }
 

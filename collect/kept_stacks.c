@@ -112,7 +112,7 @@ enum fp_status stacks_write(const struct collector *collector, struct collect_im
     enum fp_status status = FP_OK;
     if (sites == NULL)
         return FP_OK;
-    sites->keeps = collector->window != 0;
+    sites->keeps = collector->windows.present != 0;
     if (sites->module_count > sites->modules_written)
         status = fp_writer_modules(image->writer, sites->modules + sites->modules_written,
                                    sites->module_count - sites->modules_written);

@@ -158,7 +158,7 @@ static void find_base(struct collector *collector, struct collect_image *image, 
         return;
     if (slot != NULL && get_acquire(&slot->usage_end) == SEG_USAGE_EXEC)
         *begin = slot->end;
-    else if (former == NULL && collector->execed_pid != image->pid &&
+    else if (former == NULL && collector->execed.pid != image->pid &&
              begin->user_us + begin->system_us < BEFORE_US)
         return;
     looks->base_user_ns = at_most(begin->user_us, most_us) * 1000;

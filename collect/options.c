@@ -13,12 +13,7 @@
 #define MEMORY_DEFAULT (UINT64_C(128) << 20)
 
 const char COLLECT_USAGE[] =
-    "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
-    "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
-    "                      [--clock auto|monotonic] [--unique | --join]\n"
-    "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
-    "                      [--command-pid PID] [--attached] [--sites 1|BYTES] [--label HOST]\n"
-    "       mallab-collect --recover --out DIR\n"
+    "usage: mallab-collect --out DIR [OPTION]... | --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
     "libmallab.so; of no use by hand.\n";

@@ -22,7 +22,7 @@ static struct fp_reader *open_footprint(const struct collector *collector, const
 {
     struct fp_error error;
     struct fp_reader *reader = NULL;
-    return fp_reader_open_at(collector->directory_fd, name, &error, &reader) == FP_OK ? reader : NULL;
+    return fp_reader_open_at(collector->place.fd, name, &error, &reader) == FP_OK ? reader : NULL;
 }
 
 /* Takes the place of each lane in the file. */
@@ -82,7 +82,7 @@ static int by_window(const void *a, const void *b)
 static struct listing list_directory(const struct collector *collector)
 {
     struct listing listing = {0};
-    DIR *directory = fp_trusted_list(collector->directory_fd);
+    DIR *directory = fp_trusted_list(collector->place.fd);
     const struct dirent *entry;
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         struct found found;
@@ -135,7 +135,7 @@ static struct collect_part *take_part(struct collect_image *image, const struct 
 static void go_on_with(struct collector *collector, struct collect_image *image, const struct found *found,
                        bool last)
 {
-    const struct fp_writer_options options = {.size_limit_bytes = collector->file_limit_bytes};
+    const struct fp_writer_options options = {.size_limit_bytes = collector->place.file_limit_bytes};
     struct fp_reader *reader = open_footprint(collector, found->file);
     if (reader == NULL)
         return;
@@ -146,8 +146,8 @@ static void go_on_with(struct collector *collector, struct collect_image *image,
     fp_loss_add(image->told, info->trailer.lost);
     image->between = found->window != 0 && info->has_trailer;
     if (last && usable && part != NULL && !info->has_trailer)
-        image->writing = fp_writer_resume(collector->directory_fd, found->file, &options,
-                                          info->tail_error.offset, NULL, &image->writer) == FP_OK;
+        image->writing = fp_writer_resume(collector->place.fd, found->file, &options, info->tail_error.offset,
+                                          NULL, &image->writer) == FP_OK;
     fp_reader_close(reader);
 }
 
@@ -241,7 +241,7 @@ static void list_former(struct collector *collector)
 static bool was_only_begun(const struct collector *collector, const char *name)
 {
     struct stat status;
-    if (fstatat(collector->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    if (fstatat(collector->place.fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return false;
     if (status.st_size == 0)
         return true;
@@ -260,7 +260,7 @@ static void remove_begun(struct collector *collector)
     struct listing listing = list_directory(collector);
     for (size_t i = 0; i < listing.count; i++)
         if (was_only_begun(collector, listing.items[i].file))
-            (void)unlinkat(collector->directory_fd, listing.items[i].file, 0); /* else it is listed, empty */
+            (void)unlinkat(collector->place.fd, listing.items[i].file, 0); /* else it is listed, empty */
     free(listing.items);
 }
 
@@ -310,17 +310,16 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     struct seg_header seen;
     struct collect_segment *segment = &collector->segments[0];
     struct fp_segment_file *file = &segment->file;
-    collector->directory_fd = fp_trusted_open(AT_FDCWD, collector->options.out, S_IFDIR, FP_TRUSTED_OWN,
-                                              NULL);
-    if (collector->directory_fd < 0 || realpath(collector->options.out, collector->directory) == NULL) {
+    collector->place.fd = fp_trusted_open(AT_FDCWD, collector->options.out, S_IFDIR, FP_TRUSTED_OWN, NULL);
+    if (collector->place.fd < 0 || realpath(collector->options.out, collector->place.path) == NULL) {
         *ret_reason = "the directory cannot be opened, or is not this user's alone";
         return RECOVER_FAILED;
     }
-    if (!segment_of_dead_collector(collector->directory_fd, file, &seen)) {
+    if (!segment_of_dead_collector(collector->place.fd, file, &seen)) {
         *ret_reason = "there is nothing to recover";
         return RECOVER_NOTHING;
     }
-    if (!segment_tell_path(file, collector->directory, segment->path, sizeof segment->path)) {
+    if (!segment_tell_path(file, collector->place.path, segment->path, sizeof segment->path)) {
         *ret_reason = "the path of its shared memory is too long";
         return RECOVER_FAILED;
     }
@@ -337,7 +336,7 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     collector->options.sites = (seen.fixed.flags & SEG_FLAG_SITES) != 0;
     collector->options.sites_bytes = seen.fixed.sites_bytes;
     /* The present one may have its footprints' trailers already. */
-    collector->window = seen.window != 0 && seen.window < UINT32_MAX ? seen.window + 1 : 0;
+    collector->windows.present = seen.window != 0 && seen.window < UINT32_MAX ? seen.window + 1 : 0;
     mapped_test(segment);
     return RECOVER_DONE;
 }

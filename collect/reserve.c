@@ -24,8 +24,8 @@
 uint64_t reserve_free_bytes(const struct collector *collector)
 {
     struct statvfs space;
-    return fstatvfs(collector->directory_fd, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize
-                                                          : UINT64_MAX;
+    return fstatvfs(collector->place.fd, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize
+                                                      : UINT64_MAX;
 }
 
 uint32_t reserve_block_chunks(const struct collector *collector)
@@ -49,12 +49,12 @@ static uint64_t hold_some(const struct collector *collector, int fd, uint64_t wa
 static void hold_for_trailers(struct collector *collector)
 {
     static const char NAME[] = "reserve";
-    collector->reserve_fd = openat(collector->directory_fd, NAME,
+    collector->reserve.fd = openat(collector->place.fd, NAME,
                                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (collector->reserve_fd < 0)
+    if (collector->reserve.fd < 0)
         return;
-    (void)unlinkat(collector->directory_fd, NAME, 0); /* it lives by its descriptor */
-    if (hold_some(collector, collector->reserve_fd, TRAILERS_BYTES, TRAILERS_LEAST) == 0)
+    (void)unlinkat(collector->place.fd, NAME, 0); /* it lives by its descriptor */
+    if (hold_some(collector, collector->reserve.fd, TRAILERS_BYTES, TRAILERS_LEAST) == 0)
         reserve_release(collector); /* nothing to spare */
 }
 
@@ -62,11 +62,12 @@ static void hold_for_trailers(struct collector *collector)
 bool reserve_hold(struct collector *collector)
 {
     /* Not every file system has files without names: there the last recording.json takes its chance. */
-    collector->list_fd = openat(collector->directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    collector->list_bytes = collector->list_fd >= 0
-                                ? hold_some(collector, collector->list_fd, LIST_BYTES, LIST_LEAST)
-                                : 0;
-    if (collector->list_fd >= 0 && collector->list_bytes == 0) {
+    collector->reserve.list_fd = openat(collector->place.fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    collector->reserve.list_bytes = collector->reserve.list_fd >= 0
+                                        ? hold_some(collector, collector->reserve.list_fd, LIST_BYTES,
+                                                    LIST_LEAST)
+                                        : 0;
+    if (collector->reserve.list_fd >= 0 && collector->reserve.list_bytes == 0) {
         errno = ENOSPC;
         return false;
     }
@@ -76,35 +77,36 @@ bool reserve_hold(struct collector *collector)
 
 void reserve_for_images(struct collector *collector)
 {
-    const uint64_t needed = collector->list_bytes / 2 + collector->image_count * (uint64_t)LIST_BYTES_EACH;
-    if (collector->list_fd < 0 || needed <= collector->list_bytes)
+    const uint64_t needed = collector->reserve.list_bytes / 2 +
+                            collector->image_count * (uint64_t)LIST_BYTES_EACH;
+    if (collector->reserve.list_fd < 0 || needed <= collector->reserve.list_bytes)
         return;
     /* Ask for twice as much, so that it is seldom asked for. Without room, what is held may have to
      * do. */
     const uint64_t wanted = 2 * needed;
-    if (posix_fallocate(collector->list_fd, 0, (off_t)wanted) == 0)
-        collector->list_bytes = wanted;
+    if (posix_fallocate(collector->reserve.list_fd, 0, (off_t)wanted) == 0)
+        collector->reserve.list_bytes = wanted;
 }
 
 void reserve_renew(struct collector *collector)
 {
     reserve_for_images(collector);
-    if (collector->reserve_fd < 0 && reserve_free_bytes(collector) >= RENEW_WHEN_ABOVE)
+    if (collector->reserve.fd < 0 && reserve_free_bytes(collector) >= RENEW_WHEN_ABOVE)
         hold_for_trailers(collector);
 }
 
 void reserve_release(struct collector *collector)
 {
-    if (collector->reserve_fd < 0)
+    if (collector->reserve.fd < 0)
         return;
-    (void)close(collector->reserve_fd); /* unlinked already: its blocks are free now */
-    collector->reserve_fd = -1;
+    (void)close(collector->reserve.fd); /* unlinked already: its blocks are free now */
+    collector->reserve.fd = -1;
 }
 
 int reserve_take_list(struct collector *collector)
 {
-    const int fd = collector->list_fd;
-    collector->list_fd = -1;
+    const int fd = collector->reserve.list_fd;
+    collector->reserve.list_fd = -1;
     return fd;
 }
 
@@ -116,6 +118,6 @@ bool reserve_name_list(const struct collector *collector, int fd, const char *na
         return false;
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* fits */
     /* The first way needs privileges on older kernels, the second /proc. */
-    return linkat(fd, "", collector->directory_fd, name, AT_EMPTY_PATH) == 0 ||
-           linkat(AT_FDCWD, path, collector->directory_fd, name, AT_SYMLINK_FOLLOW) == 0;
+    return linkat(fd, "", collector->place.fd, name, AT_EMPTY_PATH) == 0 ||
+           linkat(AT_FDCWD, path, collector->place.fd, name, AT_SYMLINK_FOLLOW) == 0;
 }

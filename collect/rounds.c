@@ -78,7 +78,7 @@ static bool take_request(struct collector *collector, enum collect_request reque
     if (heard[request] == now)
         return false;
     heard[request] = now;
-    collector->answered[request]++;
+    collector->control.answered[request]++;
     return true;
 }
 
@@ -87,7 +87,7 @@ static void cut_all(struct collector *collector)
 {
     const struct timespec heeded = {0, CUT_HEED_NS};
     FOR_EACH_SEGMENT (segment, collector)
-        put_relaxed(&segment->view.header->paused, collector->paused);
+        put_relaxed(&segment->view.header->paused, collector->pauses.now);
     clock_anchor(&collector->clock);
     image_discover_all(collector); /* one that has come since this round began is cut like the others */
     FOR_EACH_IMAGE (image, collector)
@@ -107,15 +107,15 @@ static void cut_all(struct collector *collector)
 
 static void note_pause(struct collector *collector)
 {
-    if (!collector->paused) {
-        if (collector->pause_count > 0)
-            collector->pauses[collector->pause_count - 1].to_ns = collect_elapsed_ns(collector);
+    if (!collector->pauses.now) {
+        if (collector->pauses.count > 0)
+            collector->pauses.items[collector->pauses.count - 1].to_ns = collect_elapsed_ns(collector);
         return;
     }
-    if (FP_GROW(collector->pauses, collector->pause_capacity,
-                collector->pause_count + 1)) /* else the footprints have their marks */
-        collector->pauses[collector->pause_count++] = (struct collect_pause){collect_elapsed_ns(collector),
-                                                                             0};
+    if (FP_GROW(collector->pauses.items, collector->pauses.capacity,
+                collector->pauses.count + 1)) /* else the footprints have their marks */
+        collector->pauses.items[collector->pauses.count++] = (struct collect_pause){
+            collect_elapsed_ns(collector), 0};
 }
 
 static bool heed_pause(struct collector *collector)
@@ -125,9 +125,9 @@ static bool heed_pause(struct collector *collector)
         return false;
     /* If a pause and its end were asked for since the last round, the last one's will is done, and
      * both are answered. */
-    if ((wanted_paused != 0) == collector->paused)
+    if ((wanted_paused != 0) == collector->pauses.now)
         return true; /* as it is: answered all the same */
-    collector->paused = wanted_paused != 0;
+    collector->pauses.now = wanted_paused != 0;
     note_pause(collector);
     cut_all(collector);
     return true;
@@ -137,13 +137,13 @@ static bool heed_pause(struct collector *collector)
 
 static void remove_part(struct collector *collector, struct collect_image *image, struct collect_part *part)
 {
-    (void)unlinkat(collector->directory_fd, part->file, 0); /* gone already is as good */
+    (void)unlinkat(collector->place.fd, part->file, 0); /* gone already is as good */
     part->removed = true;
     image->bytes -= part->bytes;
     image->events -= part->events;
     if (image->ended)
         collector->bytes_finished -= part->bytes;
-    collector->removed_events += part->events;
+    collector->windows.removed_events += part->events;
 }
 
 static bool is_gone(const struct collect_image *image)
@@ -163,7 +163,7 @@ static void forget_gone(struct collector *collector)
     for (size_t i = 0; i < collector->image_count; i++) {
         struct collect_image *image = collector->images[i];
         if (is_gone(image)) {
-            collector->removed_processes++;
+            collector->windows.removed_processes++;
             usage_release(image);
             free(image->parts);
             free(image);
@@ -179,13 +179,13 @@ static void forget_gone(struct collector *collector)
 static void remove_old_windows(struct collector *collector)
 {
     const uint64_t keep = collector->options.keep;
-    if (keep == 0 || collector->window <= keep)
+    if (keep == 0 || collector->windows.present <= keep)
         return;
-    collector->removed_windows = collector->window - keep;
+    collector->windows.removed = collector->windows.present - keep;
     for (size_t i = 0; i < collector->image_count; i++) {
         struct collect_image *image = collector->images[i];
         for (size_t part = 0; part < image->part_count; part++)
-            if (!image->parts[part].removed && image->parts[part].window <= collector->removed_windows)
+            if (!image->parts[part].removed && image->parts[part].window <= collector->windows.removed)
                 remove_part(collector, image, &image->parts[part]);
     }
     forget_gone(collector);
@@ -198,21 +198,21 @@ static void begin_window(struct collector *collector)
         image_close_part(collector, image);
         image->between = true; /* also where a full disk or a limit stopped it: there may be room now */
     }
-    collector->window++;
-    collector->window_begin_ns = fp_now_ns();
-    collector->window_elapsed_ns = collect_elapsed_ns(collector);
+    collector->windows.present++;
+    collector->windows.begin_ns = fp_now_ns();
+    collector->windows.elapsed_ns = collect_elapsed_ns(collector);
     FOR_EACH_SEGMENT (segment, collector)
-        put_relaxed(&segment->view.header->window, collector->window);
+        put_relaxed(&segment->view.header->window, collector->windows.present);
     remove_old_windows(collector);
 }
 
 static bool heed_window(struct collector *collector)
 {
     const bool asked = take_request(collector, COLLECT_WINDOW);
-    if (collector->window == 0)
+    if (collector->windows.present == 0)
         return asked; /* not cut into windows: whoever asks finds none */
     if (!asked && (collector->options.window_ns == 0 ||
-                   fp_now_ns() - collector->window_begin_ns < collector->options.window_ns))
+                   fp_now_ns() - collector->windows.begin_ns < collector->options.window_ns))
         return false;
     begin_window(collector);
     return true;
@@ -223,12 +223,12 @@ static bool heed_window(struct collector *collector)
 void loop_begin(struct collector *collector)
 {
     struct seg_header *segment = collector->segments[0].view.header;
-    collector->window = collector->options.window_ns != 0 ? 1 : 0;
-    collector->window_begin_ns = fp_now_ns();
-    put_relaxed(&segment->window, collector->window);
+    collector->windows.present = collector->options.window_ns != 0 ? 1 : 0;
+    collector->windows.begin_ns = fp_now_ns();
+    put_relaxed(&segment->window, collector->windows.present);
     /* One that was attached to is recorded when its slots are turned: nobody asked for a pause until then. */
-    collector->paused = collector->options.paused || collector->options.attached;
-    if (!collector->paused)
+    collector->pauses.now = collector->options.paused || collector->options.attached;
+    if (!collector->pauses.now)
         return;
     wanted_paused = 1;
     put_relaxed(&segment->paused, 1);
@@ -269,27 +269,28 @@ static void watch_control(struct collector *collector)
 {
     struct pollfd control = {collector->options.control_fd, POLLIN, 0};
     char byte;
-    if ((!collector->control_open && !collector->options.attached) || poll(&control, 1, 0) <= 0)
+    if ((!collector->control.open && !collector->options.attached) || poll(&control, 1, 0) <= 0)
         return;
     ssize_t got = read(collector->options.control_fd, &byte, 1);
     if (got == 1 ? byte != 'e' : got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    collector->control_open = false;
-    collector->alone = collector->options.attached && got <= 0;
+    collector->control.open = false;
+    collector->control.alone = collector->options.attached && got <= 0;
 }
 
 /* An image that will join us is nobody's between its exec and its first call. */
 static bool somebody_may_join(const struct collector *collector)
 {
-    return collector->options.join && collector->execed_pid != 0 &&
-           fp_now_ns() - collector->execed_ns < JOIN_NS && kill((pid_t)collector->execed_pid, 0) == 0;
+    return collector->options.join && collector->execed.pid != 0 &&
+           fp_now_ns() - collector->execed.ns < JOIN_NS && kill((pid_t)collector->execed.pid, 0) == 0;
 }
 
 static bool nobody_is_left(struct collector *collector)
 {
-    if (image_some_remain(collector) || collector->control_open || somebody_may_join(collector))
+    if (image_some_remain(collector) || collector->control.open || somebody_may_join(collector))
         return false;
-    if (collector->image_count + collector->removed_processes == 0 && collector->options.control_fd < 0) {
+    if (collector->image_count + collector->windows.removed_processes == 0 &&
+        collector->options.control_fd < 0) {
         /* Under a plain preload our starter attaches at once, or never. */
         if (fp_now_ns() - collector->started_ns > NOBODY_CAME_NS)
             return true;
@@ -397,7 +398,7 @@ struct pace {
 /* Returns how much work there was: chunks taken and freed. */
 static uint32_t work(struct collector *collector, uint64_t now, struct pace *pace)
 {
-    const bool look = now - pace->looked_ns >= LOOK_NS, command_ended = !collector->control_open;
+    const bool look = now - pace->looked_ns >= LOOK_NS, command_ended = !collector->control.open;
     clock_anchor(&collector->clock);
     FOR_EACH_SEGMENT (segment, collector) {
         put_relaxed(&segment->view.header->heartbeat_ns, now);
@@ -434,7 +435,7 @@ static bool is_over(struct collector *collector, uint64_t now, struct pace *pace
         stop_recording(collector, STOP_ASKED);
         return true;
     }
-    if (collector->alone) {
+    if (collector->control.alone) {
         stop_recording(collector, STOP_ALONE);
         return true;
     }

@@ -42,7 +42,7 @@ bool image_bump_epochs(struct collector *collector);
 #define CUT_HEED_NS 2000000 /* given to the lanes that are recording to come to their next call */
 
 /* image_cut - announce a cut (seg_cut in segment.h) to the process of an image: all its threads go through it at one epoch, and what
- * they record behind it is paused, or not, as collector->paused says. */
+ * they record behind it is paused, or not, as collector->pauses.now says. */
 void image_cut(const struct collector *collector, const struct collect_image *image);
 
 /* ---- what the recorded processes use as a whole: looked at now and then, told by themselves at their end.

@@ -32,8 +32,8 @@ __attribute__((format(printf, 2, 3))) static void tell(const struct collector *c
 
 bool tell_changed(struct collector *collector)
 {
-    const bool changed = collector->notes.changed || collector->stop_told != collector->stopped_by;
-    collector->stop_told = collector->stopped_by;
+    const bool changed = collector->notes.changed || collector->stop.told != collector->stop.by;
+    collector->stop.told = collector->stop.by;
     collector->notes.changed = false;
     return changed;
 }
@@ -51,51 +51,51 @@ const char *stop_name(enum collect_stop cause)
 /* Each is told the first time: a disk that is full, and not, and full again would fill the terminal too. */
 static bool is_first(struct collector *collector, enum collect_stop cause)
 {
-    const bool first = !(collector->stops_told & 1u << cause);
-    collector->stops_told |= 1u << cause;
+    const bool first = !(collector->stop.causes_told & 1u << cause);
+    collector->stop.causes_told |= 1u << cause;
     return first;
 }
 
 void stop_note(struct collector *collector, enum collect_stop cause)
 {
-    if (collector->options.recover || collector->stopped_by >= cause)
+    if (collector->options.recover || collector->stop.by >= cause)
         return; /* the graver one stays */
-    collector->stopped_by = cause;
-    collector->stopped_ns = collect_elapsed_ns(collector);
+    collector->stop.by = cause;
+    collector->stop.after_ns = collect_elapsed_ns(collector);
     if (is_first(collector, cause))
-        tell(collector, "stopped %s %llu\n", stop_name(cause), (unsigned long long)collector->stopped_ns);
+        tell(collector, "stopped %s %llu\n", stop_name(cause), (unsigned long long)collector->stop.after_ns);
 }
 
 /* A little block may find room where the next one will not: a stop is over when somebody has made room. */
 static bool has_room(const struct collector *collector)
 {
-    if (collector->stopped_by == STOP_SIZE_LIMIT)
+    if (collector->stop.by == STOP_SIZE_LIMIT)
         return collector->options.keep != 0; /* what a new window removes */
     const uint64_t bytes = reserve_free_bytes(collector);
-    return collector->stopped_by == STOP_DISK_FULL && bytes >= ROOM_BYTES && bytes != UINT64_MAX;
+    return collector->stop.by == STOP_DISK_FULL && bytes >= ROOM_BYTES && bytes != UINT64_MAX;
 }
 
 void stop_over(struct collector *collector)
 {
-    if (collector->stopped_by == STOP_NONE || !has_room(collector))
+    if (collector->stop.by == STOP_NONE || !has_room(collector))
         return;
     FOR_EACH_IMAGE (image, collector)
         if (!image->writing && !image->between)
             return;
-    collector->stopped_by = STOP_NONE;
+    collector->stop.by = STOP_NONE;
     if (is_first(collector, STOP_NONE))
         tell(collector, "resumed %llu\n", (unsigned long long)collect_elapsed_ns(collector));
 }
 
 void tell_seen(struct collector *collector)
 {
-    if (collector->seen_told)
+    if (collector->control.seen_told)
         return;
     FOR_EACH_IMAGE (image, collector)
         if (image->pid == collector->options.command_pid)
             return;
     tell(collector, "seen\n");
-    collector->seen_told = true;
+    collector->control.seen_told = true;
 }
 
 /* ---- one note of a program that is not recorded ---------------------------------------------------- */
@@ -276,7 +276,7 @@ void notes_add(struct collector *collector, const char *name, uint32_t pid, cons
 
 void notes_take_former(struct collector *collector)
 {
-    json_t *recording = segment_read_recording(collector->directory_fd);
+    json_t *recording = segment_read_recording(collector->place.fd);
     const char *label = json_string_value(json_object_get(recording, FP_LABEL_META));
     const json_t *item;
     size_t i;
