@@ -115,16 +115,18 @@ static void let_go(struct command *command, const char *directory, const char *s
 
 /* ---- both ------------------------------------------------------------------------------- */
 
-static char *directory_for(const struct rec_settings *settings, const char *path, pid_t pid)
+void rec_recorded_place(const struct rec_settings *settings, const char *name, struct rec_recorded *recorded)
 {
     char here[PATH_MAX];
-    if (settings->directory != NULL && settings->directory[0] == '/')
-        return res_strdup(settings->directory);
+    const char *path = settings->directory != NULL ? settings->directory : name;
     if (getcwd(here, sizeof here) == NULL)
         snprintf(here, sizeof here, ".");
-    if (settings->directory != NULL)
-        return res_path_join(here, settings->directory); /* the program may change its directory */
-    return res_printf("%s/mallab-%.100s.%d", here, basename(path), (int)pid);
+    recorded->shown = res_strdup(settings->shown != NULL ? settings->shown : path);
+    for (size_t length = strlen(recorded->shown); length > 1 && recorded->shown[length - 1] == '/'; length--)
+        recorded->shown[length - 1] = '\0';
+    /* The program may change its directory. */
+    recorded->directory = settings->shown != NULL || path[0] == '/' ? res_strdup(path)
+                                                                    : res_path_join(here, path);
 }
 
 /* A process that has the segment mapped, 0: none. A list of process ids would not be exact: ids
@@ -211,15 +213,6 @@ void rec_recorded_take_place(const struct rec_settings *settings, const struct r
     free(asked);
 }
 
-/* The directory as the user would write it: what was given, or the default name in this directory. */
-static char *shown_directory(const struct rec_settings *settings, const char *directory)
-{
-    char *shown = res_strdup(settings->directory != NULL ? settings->directory : basename(directory));
-    for (size_t length = strlen(shown); length > 1 && shown[length - 1] == '/'; length--)
-        shown[length - 1] = '\0';
-    return shown;
-}
-
 /* Tells why nothing can be recorded at all; NULL: it can. The caller's. */
 static char *check_programs(const char *shim, const char *program)
 {
@@ -251,7 +244,7 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
     struct rec_recorded recorded = {.code = REC_FAILED};
     struct rec_collector collector = {.process = FP_PROCESS_NONE, .control = -1};
     char *shim = res_own_library("libmallab.so"), *program = res_own_program("mallab-collect");
-    char *without_us = NULL;
+    char *without_us = NULL, name[128];
     struct command command = {.settings = settings, .gate = {-1, -1}, .process = FP_PROCESS_NONE};
     recorded.problem = check_programs(shim, program);
     if (recorded.problem != NULL)
@@ -264,8 +257,8 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
         recorded.problem = res_printf("no process for the command: %s", strerror(error));
         goto out;
     }
-    recorded.directory = directory_for(settings, path, command.process.pid);
-    recorded.shown = shown_directory(settings, recorded.directory);
+    snprintf(name, sizeof name, "mallab-%.100s.%d", basename(path), (int)command.process.pid);
+    rec_recorded_place(settings, name, &recorded);
     if (rec_collector_start(settings, program, recorded.directory, command.process.pid, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.process.pid;

@@ -200,6 +200,10 @@ void rec_run(const struct rec_settings *record, const char *path, char *const *a
              struct rec_recorded *ret);
 void rec_recorded_release(struct rec_recorded *recorded);
 
+/* rec_recorded_place - where it records to, absolute and as the user would write it.
+ * name   of the directory where the settings have none. */
+void rec_recorded_place(const struct rec_settings *settings, const char *name, struct rec_recorded *recorded);
+
 /* rec_recorded_take_place - where the collector took another directory than it was told, it becomes the recording's. That is
  * told even if we are to be quiet: the one that was named is there too, and holds something else. */
 void rec_recorded_take_place(const struct rec_settings *settings, const struct rec_collector *collector,

@@ -449,20 +449,6 @@ static void leave(struct late *late, struct rec_collector *collector, struct rec
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
-static void take_directory(const struct rec_settings *settings, const struct late *late,
-                           struct rec_recorded *recorded)
-{
-    char here[PATH_MAX];
-    if (getcwd(here, sizeof here) == NULL)
-        snprintf(here, sizeof here, ".");
-    recorded->shown = settings->shown != NULL       ? res_strdup(settings->shown)
-                      : settings->directory != NULL ? res_strdup(settings->directory)
-                                                    : late_default_directory(late->process.pid);
-    recorded->directory = settings->shown != NULL     ? res_strdup(settings->directory)
-                          : recorded->shown[0] == '/' ? res_strdup(recorded->shown)
-                                                      : res_path_join(here, recorded->shown);
-}
-
 static void say_begun(const struct rec_settings *settings, const struct late *late,
                       const struct rec_recorded *recorded)
 {
@@ -564,7 +550,9 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
         recorded.problem = missing("mallab-collect", MALLAB_LIBEXECDIR);
     else if (late_process_open(pid, late.within_ns + BEGIN_MOST_NS, &late.process, &recorded.problem) &&
              (is_loaded(&late) ? make_idle(&late, &recorded.problem) : load(&late, &recorded.problem))) {
-        take_directory(settings, &late, &recorded);
+        char *name = late_default_directory(pid);
+        rec_recorded_place(settings, name, &recorded);
+        free(name);
         if (rec_collector_start(&ours, program, recorded.directory, pid, &collector)) {
             if (ours.numbered)
                 rec_recorded_take_place(settings, &collector, &recorded);
