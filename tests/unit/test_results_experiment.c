@@ -429,15 +429,6 @@ TEST(the_result_keeps_every_sample)
     setup_release();
 }
 
-TEST(the_digest_of_most_is_the_agreed_one)
-{
-    const char *const digests[] = {"a", NULL, "b", "b"};
-    const char *const none[] = {NULL, NULL};
-    CHECK_STR(res_digest_agreed(digests, 4), "b");
-    CHECK_STR(res_digest_agreed(digests, 3), "a");
-    CHECK(res_digest_agreed(none, 2) == NULL);
-}
-
 TEST(what_a_run_prints_is_checked)
 {
     static const char *const bad[] = {

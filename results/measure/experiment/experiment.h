@@ -172,7 +172,7 @@ size_t res_trial_entries(const struct res_options *options);
 /* res_entry_fail - it is out. reason: one line. failure: the same in numbers, as a run told it; NULL: it did not. */
 void res_entry_fail(struct res_entry *entry, const char *reason, const json_t *failure);
 
-/* res_trial_learn - from the warm-up's runs, one for each entry, what is the same in all later ones. */
+/* res_trial_learn - from the warm-up's runs, one for each entry, what is the same in all later ones: the digest is the first's. */
 void res_trial_learn(struct res_trial *trial, struct res_run *runs);
 
 enum res_keep { RES_KEEP_NOTHING, RES_KEEP_TIME, RES_KEEP_MEMORY };
@@ -181,10 +181,6 @@ enum res_keep { RES_KEEP_NOTHING, RES_KEEP_TIME, RES_KEEP_MEMORY };
  * order  in which the entries ran
  * runs   by entry; without JSON where there was none */
 void res_trial_keep(struct res_trial *trial, const size_t *order, struct res_run *runs, enum res_keep what);
-
-/* res_digest_agreed - the digest that most entries' warm-ups showed; the earlier one of two equally frequent.
- * digests  NULL for those that did not run. Returns one of them, or NULL. */
-const char *res_digest_agreed(const char *const *digests, size_t count);
 
 /* ---- trial_runs.c: what is looked at behind the rounds (experiment.h has the words): latency. */
 

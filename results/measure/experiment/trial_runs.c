@@ -28,22 +28,6 @@ void res_entry_fail(struct res_entry *entry, const char *reason, const json_t *f
     }
 }
 
-const char *res_digest_agreed(const char *const *digests, size_t count)
-{
-    const char *agreed = NULL;
-    size_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t votes = 0;
-        for (size_t k = 0; digests[i] != NULL && k < count; k++)
-            votes += digests[k] != NULL && strcmp(digests[i], digests[k]) == 0;
-        if (votes > most) {
-            most = votes;
-            agreed = digests[i];
-        }
-    }
-    return agreed;
-}
-
 static void check_digest(struct res_trial *trial, struct res_entry *entry, const struct res_run *run)
 {
     if (strcmp(run->digest, trial->told->digest) == 0)
@@ -136,18 +120,14 @@ void res_trial_keep(struct res_trial *trial, const size_t *order, struct res_run
 
 void res_trial_learn(struct res_trial *trial, struct res_run *runs)
 {
-    const char **digests = res_calloc(trial->entry_count, sizeof *digests);
     for (size_t i = 0; i < trial->entry_count; i++) {
         struct res_result_entry *told = trial->entries[i].told;
         told->said = runs[i].said;
         runs[i].said = NULL;
         told->waste = json_incref(json_object_get(runs[i].json, "waste"));
-        digests[i] = runs[i].digest;
+        if (trial->told->digest == NULL)
+            trial->told->digest = res_strdup(runs[i].digest);
     }
-    const char *agreed = res_digest_agreed(digests, trial->entry_count);
-    if (agreed != NULL)
-        trial->told->digest = res_strdup(agreed);
-    free(digests);
 }
 
 /* ---- behind the rounds: runs that watch ---- */

@@ -137,21 +137,28 @@ static double resolved(const struct res_result_workload *workload)
     return res_resolve(workload->stopped_until_width);
 }
 
+/* Judges a ratio by its logarithm. comparison: all but the ratio and its interval. */
+static struct res_difference judged(struct res_logarithm logarithm, struct res_comparison comparison)
+{
+    const struct res_estimate found = res_logarithm_estimate(logarithm);
+    comparison.ratio = found.value;
+    comparison.interval = found.interval;
+    return (struct res_difference){.ratio = found.value,
+                                   .interval = found.interval,
+                                   .p_value = found.p_value,
+                                   .verdict = res_judge(&comparison),
+                                   .logarithm = logarithm};
+}
+
 static struct res_difference judged_time(const struct res_result_workload *workload,
                                          const struct res_series *own, const struct res_series *base)
 {
-    const struct res_logarithm logarithm = res_series_logarithm(own, base);
-    const struct res_estimate found = res_logarithm_estimate(logarithm);
-    struct res_difference time = {
-        .ratio = found.value, .interval = found.interval, .p_value = found.p_value, .logarithm = logarithm};
-    const struct res_comparison comparison = {.ratio = time.ratio,
-                                              .interval = time.interval,
-                                              .rounds = own->count,
-                                              .least = RES_TIME_LEAST,
-                                              .excluded = resolved(workload)};
     if (!res_series_has_time(own) || !res_series_has_time(base))
         return NO_DIFFERENCE;
-    time.verdict = res_judge(&comparison);
+    struct res_difference time = judged(res_series_logarithm(own, base),
+                                        (struct res_comparison){.rounds = own->count,
+                                                                .least = RES_TIME_LEAST,
+                                                                .excluded = resolved(workload)});
     if (own->count < RES_ROUNDS_FOR_INTERVAL)
         time.interval = NO_DIFFERENCE.interval;
     return time;
@@ -184,19 +191,14 @@ static void judge_few(struct res_result_workload *workload, const struct res_ser
         }
         ratios[i] = net[0] / sqrt(net[1] * net[2]);
     }
-    const struct res_estimate found = res_logarithm_estimate(res_trimmed_logarithm(ratios, rounds));
-    const struct res_comparison comparison = {.ratio = found.value,
-                                              .interval = found.interval,
-                                              .rounds = rounds,
-                                              .rounds_needed = RES_ROUNDS_FOR_MEMORY,
-                                              .least = FEW_LEAST};
-    const enum res_verdict verdict = res_judge(&comparison);
-    if ((verdict == RES_LESS && most[0] < least[1]) || (verdict == RES_MORE && least[0] > most[1]))
-        *time = (struct res_difference){.ratio = found.value,
-                                        .interval = found.interval,
-                                        .p_value = found.p_value,
-                                        .verdict = verdict,
-                                        .logarithm = time->logarithm};
+    struct res_difference found = judged(res_trimmed_logarithm(ratios, rounds),
+                                         (struct res_comparison){.rounds = rounds,
+                                                                 .rounds_needed = RES_ROUNDS_FOR_MEMORY,
+                                                                 .least = FEW_LEAST});
+    found.logarithm = time->logarithm;
+    if ((found.verdict == RES_LESS && most[0] < least[1]) ||
+        (found.verdict == RES_MORE && least[0] > most[1]))
+        *time = found;
 }
 
 static void judge_family(struct res_result_workload *workload)
@@ -252,31 +254,7 @@ static void judge_times(struct res_result_workload *workload)
     free(steady);
 }
 
-/* ---- judged: memory -------------------------------------------------------------------------- */
-
-/* Judges a figure of memory or latency; the control's difference from the baseline is the noise; NULL: it is the control itself. */
-static struct res_difference judged_paired(const struct res_series *own, const struct res_series *base,
-                                           const struct res_series *control, size_t rounds_needed,
-                                           double worth)
-{
-    const struct res_logarithm logarithm = res_series_logarithm(own, base);
-    const struct res_estimate found = res_logarithm_estimate(logarithm);
-    const struct res_logarithm noise = control != NULL ? res_series_logarithm(control, base)
-                                                       : RES_NO_LOGARITHM;
-    const struct res_comparison comparison = {
-        .ratio = found.value,
-        .interval = found.interval,
-        .rounds = own->count < base->count ? own->count : base->count,
-        .rounds_needed = rounds_needed,
-        .worth = worth,
-        .has_control = isfinite(noise.value),
-        .control = res_logarithm_estimate(noise).interval,
-    };
-    return (struct res_difference){.ratio = found.value,
-                                   .interval = found.interval,
-                                   .verdict = res_judge(&comparison),
-                                   .logarithm = logarithm};
-}
+/* ---- judged: memory and single calls --------------------------------------------------------- */
 
 /* A prediction that was not made, of either side, is no ground for a verdict. Without a memory pass all stand on the same footing, and
  * the notes say what that is. */
@@ -285,44 +263,42 @@ static bool is_doubted(const struct res_result_workload *workload, const struct 
     return workload->memory_rounds > 0 && (!entry->predicted || !workload->candidates[0].predicted);
 }
 
-static void judge_peaks(struct res_result_workload *workload)
+/* The difference of an entry that is judged; NULL: it has none. A baseline has none of single calls. */
+static struct res_difference *place_of(struct res_result_entry *entry, enum res_metric metric,
+                                       bool is_baseline)
 {
-    struct res_series base = res_series_of(workload, &workload->candidates[0], RES_METRIC_RSS_PEAK);
-    struct res_series control = res_series_of(workload, &workload->control, RES_METRIC_RSS_PEAK);
-    for (size_t i = 0; i <= workload->candidate_count; i++) {
-        struct res_result_entry *entry = res_result_entry_at(workload, i);
-        struct res_series own = res_series_of(workload, entry, RES_METRIC_RSS_PEAK);
-        entry->figures.peak = judged_paired(&own, &base, entry != &workload->control ? &control : NULL,
-                                            res_rounds_for_memory(workload), RES_MEMORY_WORTH);
-        if (is_doubted(workload, entry))
-            entry->figures.peak.verdict = RES_UNDECIDED;
-        res_series_release(&own);
-    }
-    res_series_release(&base);
-    res_series_release(&control);
+    struct res_latency_figures *latency = entry->latency;
+    return metric == RES_METRIC_RSS_PEAK                                    ? &entry->figures.peak
+           : is_baseline || latency == NULL || latency->unavailable != NULL ? NULL
+           : metric == RES_METRIC_P99                                       ? &latency->p99
+                                                                            : &latency->p99_9;
 }
 
-/* ---- judged: latency ------------------------------------------------------------------------- */
-
-/* A verdict takes noise, of as many passes. */
-static void judge_percentile(struct res_result_workload *workload, enum res_metric metric, size_t at)
+/* The control's difference from the baseline is the noise, but for the control itself. That of single calls takes as many passes. */
+static void judge_pairs(struct res_result_workload *workload, enum res_metric metric)
 {
+    const bool memory = metric == RES_METRIC_RSS_PEAK;
     struct res_series base = res_series_of(workload, &workload->candidates[0], metric);
     struct res_series control = res_series_of(workload, &workload->control, metric);
-    for (size_t i = 1; i <= workload->candidate_count; i++) {
+    for (size_t i = 0; i <= workload->candidate_count; i++) {
         struct res_result_entry *entry = res_result_entry_at(workload, i);
-        const bool is_control = entry == &workload->control;
-        if (entry->latency == NULL || entry->latency->unavailable != NULL)
+        struct res_difference *difference = place_of(entry, metric, i == 0);
+        if (difference == NULL)
             continue;
         struct res_series own = res_series_of(workload, entry, metric);
-        const struct res_difference found = judged_paired(&own, &base, is_control ? NULL : &control,
-                                                          RES_ROUNDS_OF_PASSES, 0);
-        const bool has_noise = is_control || control.count >= RES_ROUNDS_OF_PASSES;
-        *(struct res_percentile *)(void *)((char *)entry->latency + at) = (struct res_percentile){
-            .ratio = found.ratio,
-            .low = found.interval.low,
-            .high = found.interval.high,
-            .verdict = (int)(has_noise ? found.verdict : RES_UNDECIDED)};
+        const bool is_control = entry == &workload->control;
+        const struct res_logarithm noise = is_control ? RES_NO_LOGARITHM
+                                                      : res_series_logarithm(&control, &base);
+        *difference = judged(
+            res_series_logarithm(&own, &base),
+            (struct res_comparison){.rounds = own.count < base.count ? own.count : base.count,
+                                    .rounds_needed = memory ? res_rounds_for_memory(workload)
+                                                            : RES_ROUNDS_OF_PASSES,
+                                    .worth = memory ? RES_MEMORY_WORTH : 0,
+                                    .has_control = isfinite(noise.value),
+                                    .control = res_logarithm_estimate(noise).interval});
+        if (memory ? is_doubted(workload, entry) : !is_control && control.count < RES_ROUNDS_OF_PASSES)
+            difference->verdict = RES_UNDECIDED;
         res_series_release(&own);
     }
     res_series_release(&base);
@@ -352,9 +328,9 @@ void res_workload_judge(struct res_result_workload *workload)
         res_latency_measure(res_result_entry_at(workload, i), workload->floor);
     hold_starts(workload);
     judge_times(workload);
-    judge_peaks(workload);
-    judge_percentile(workload, RES_METRIC_P99, offsetof(struct res_latency_figures, p99));
-    judge_percentile(workload, RES_METRIC_P99_9, offsetof(struct res_latency_figures, p99_9));
+    judge_pairs(workload, RES_METRIC_RSS_PEAK);
+    judge_pairs(workload, RES_METRIC_P99);
+    judge_pairs(workload, RES_METRIC_P99_9);
 }
 
 void res_result_judge(struct res_result *result)

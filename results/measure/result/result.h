@@ -55,12 +55,6 @@ struct res_limited {
     uint64_t peak_bytes_max; /* 0: not told */
 };
 
-/* A percentile of single calls against the baseline's. */
-struct res_percentile {
-    double ratio, low, high;
-    int verdict; /* enum res_verdict */
-};
-
 /* Calls of one kind, or all. */
 struct res_call_figures {
     char *call; /* NULL: of all */
@@ -81,7 +75,7 @@ struct res_latency_figures {
     uint64_t passes;
     bool floor_subtracted;
     struct res_call_figures all;
-    struct res_percentile p99, p99_9;
+    struct res_difference p99, p99_9; /* percentiles against the baseline's */
     struct res_call_figures *by_call;
     size_t by_call_count;
     struct res_latency_pass *runs;

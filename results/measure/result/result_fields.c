@@ -72,8 +72,9 @@ static const struct res_described PASS = RES_DESCRIBE_AT("a latency pass", PASS_
 /* The baseline and the floor have none of these. */
 #define PERCENTILE(name)                                                                                     \
     RES_ROW_AS(NUMBER, OMITTED, #name "_ratio", name.ratio, "to the baseline's in the same pass"),           \
-        RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_low", name.low, "Student's interval of the ratio"),        \
-        RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_high", name.high, "likewise"),                             \
+        RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_low", name.interval.low,                                   \
+                   "Student's interval of the ratio"),                                                       \
+        RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_high", name.interval.high, "likewise"),                    \
         RES_WORD_AS(OMITTED, #name "_verdict", name.verdict, RES_TIME_VERDICTS,                              \
                     "as for time, with the control's as noise")
 #define OF_ALL(name, ...) RES_ROW_AS(NUMBER, OMITTED, #name, all.name, __VA_ARGS__)
