@@ -9,6 +9,7 @@
 #include "convert/open/input.h"
 #include "convert/open/workload_input.h"
 #include "convert/order/footprint_input.h"
+#include "convert/order/process_image.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
@@ -18,31 +19,29 @@
 
 /* ---- windows ----------------------------------------------------------------------------------
  *
- *   share   a process' part of a window: counted while all of the process' parts are surveyed as one. Each event counts
- *           for the part in which its mark stands, so that a share says what the part by itself would
- *   window  the shares of all processes in it */
+ * The list of windows grows while process after process is surveyed, all parts of each as one. An event counts for the part
+ * in which its mark stands, so that a window says what its footprints by themselves would. Live figures are changes until all
+ * are known. */
 
-struct share {
-    struct conv_window window; /* of one process */
-    size_t process;
-    bool last; /* the process is gone after it */
+struct live {
+    uint64_t bytes, objects;
+};
+
+struct window_sum {
+    struct conv_window window;
+    struct live gone; /* of processes that are gone after it */
 };
 
 /* Zero-initialise. */
-struct shares {
-    struct share *shares;
+struct window_sums {
+    struct window_sum *sums; /* by number */
     size_t count, capacity;
     bool salvaged; /* blocks were left out: whose marks those were that came is not known */
 };
 
-/* A block of a lane. */
-struct stretch {
-    uint32_t part, marks;
-};
-
 /* The place that a lane has come to. */
 struct lane_place {
-    size_t next, end; /* stretches that come */
+    const struct conv_block_note *next, *end;
     uint32_t part, marks_left;
 };
 
@@ -52,47 +51,9 @@ struct counting {
     const struct conv_input *input;
     const struct conv_parts *parts;
     struct conv_survey *survey;
-    struct conv_window *windows; /* one a part; live figures: what it adds to those before */
+    struct conv_window *changes; /* by part */
     struct lane_place *lanes;
-    struct stretch *stretches; /* lane after lane, in the order of the parts */
 };
-
-static void describe(const struct conv_part *part, struct conv_window *ret_window)
-{
-    const struct fp_trailer *trailer = &part->info->trailer;
-    *ret_window = (struct conv_window){.number = part->window,
-                                       .begin_ns = fp_reader_meta_number(part->reader, "window_begin_ns"),
-                                       .end_ns = trailer->end_time_ns,
-                                       .file_bytes = part->info->file_bytes,
-                                       .processes = 1};
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
-        ret_window->lost = conv_add_saturating(ret_window->lost, trailer->lost[cause]);
-}
-
-static bool index_stretches(struct counting *counting)
-{
-    const struct conv_parts *parts = counting->parts;
-    size_t first = 0;
-    counting->lanes = calloc((size_t)parts->lane_count + 1, sizeof *counting->lanes);
-    counting->stretches = calloc(parts->block_count + 1, sizeof *counting->stretches);
-    if (counting->lanes == NULL || counting->stretches == NULL)
-        return false;
-    for (size_t part = 0; part < parts->count; part++)
-        for (size_t i = 0; i < parts->parts[part].info->block_count; i++)
-            counting->lanes[parts->parts[part].info->blocks[i].lane].end++;
-    for (uint32_t lane = 0; lane < parts->lane_count; lane++) {
-        const size_t count = counting->lanes[lane].end;
-        counting->lanes[lane] = (struct lane_place){.next = first, .end = first};
-        first += count;
-    }
-    for (size_t part = 0; part < parts->count; part++) {
-        const struct fp_reader_info *info = parts->parts[part].info;
-        for (size_t i = 0; i < info->block_count; i++)
-            counting->stretches[counting->lanes[info->blocks[i].lane].end++] = (struct stretch){
-                (uint32_t)part, info->blocks[i].mark_count};
-    }
-    return true;
-}
 
 /* Tells whether the event stands in a footprint: a lane's end does not, nor does the gap where a block is missing. */
 static bool is_mark(const struct conv_event *event)
@@ -105,8 +66,10 @@ static uint32_t part_of(struct counting *counting, const struct conv_event *even
 {
     struct lane_place *place = &counting->lanes[event->lane];
     while (place->marks_left == 0 && place->next < place->end) {
-        place->part = counting->stretches[place->next].part;
-        place->marks_left = counting->stretches[place->next++].marks;
+        const size_t block = place->next++->index;
+        const struct conv_part *part = conv_parts_of_block(counting->parts, block);
+        place->part = (uint32_t)(part - counting->parts->parts);
+        place->marks_left = part->info->blocks[block - part->first_block].mark_count;
     }
     if (is_mark(event) && place->marks_left > 0)
         place->marks_left--;
@@ -118,13 +81,13 @@ static enum fp_status hand_over(struct counting *counting, uint32_t part, const 
                                 size_t count)
 {
     const struct conv_survey *survey = counting->survey;
-    struct conv_window *window = &counting->windows[part];
+    struct conv_window *change = &counting->changes[part];
     const uint64_t events_before = survey->events, bytes = survey->live_bytes_end,
                    objects = survey->live_objects_end;
     const enum fp_status status = counting->next.events(counting->next.data, events, count);
-    window->events += survey->events - events_before;
-    window->live_bytes_end += survey->live_bytes_end - bytes;
-    window->live_objects_end += survey->live_objects_end - objects;
+    change->events += survey->events - events_before;
+    change->live_bytes_end += survey->live_bytes_end - bytes;
+    change->live_objects_end += survey->live_objects_end - objects;
     return status;
 }
 
@@ -145,31 +108,15 @@ static enum fp_status events(void *data, const struct conv_event *events, size_t
     return status == FP_OK && done < count ? hand_over(counting, part, events + done, count - done) : status;
 }
 
-/* A thread may be ahead of others by a window, and free what they allocate there. */
-static uint64_t not_below_zero(uint64_t sum)
-{
-    return (int64_t)sum > 0 ? sum : 0;
-}
-
 static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error)
 {
     struct counting *counting = data;
     const struct conv_sink own = {
         .data = counting, .events = events, .is_live = conv_pass_is_live, .inherit = conv_pass_inherit};
-    uint64_t bytes = 0, objects = 0;
-    enum fp_status status;
     counting->next = *sink;
     counting->survey = survey;
-    status = counting->input->run(counting->input->data, &own, survey, error);
-    for (size_t i = 0; i < counting->parts->count; i++) {
-        struct conv_window *window = &counting->windows[i];
-        bytes += window->live_bytes_end;
-        objects += window->live_objects_end;
-        window->live_bytes_end = not_below_zero(bytes);
-        window->live_objects_end = not_below_zero(objects);
-    }
-    return status;
+    return counting->input->run(counting->input->data, &own, survey, error);
 }
 
 static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
@@ -178,122 +125,114 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     counting->input->conclude(counting->input->data, gap_calls, survey);
 }
 
-/* conv_pass_run without a writer, which adds the process' shares besides.
- * process   its number, different from those before.
- * ran_on    it went on when recording ended.
- * Returns   as conv_pass_run. */
-static enum fp_status shares_survey(struct shares *shares, size_t process, bool ran_on,
-                                    const struct conv_input *input, const struct conv_parts *parts,
-                                    const struct conv_options *options, struct conv_survey *survey,
-                                    struct conv_error *error)
+/* The sum of a window, a new one where there is none. NULL: no memory. */
+static struct window_sum *sum_of(struct window_sums *sums, uint32_t number)
 {
-    struct counting counting = {
-        .input = input, .parts = parts, .windows = calloc(parts->count, sizeof *counting.windows)};
+    size_t at = 0;
+    for (size_t end = sums->count, middle; at < end;) {
+        middle = at + (end - at) / 2;
+        if (sums->sums[middle].window.number < number)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    if (at < sums->count && sums->sums[at].window.number == number)
+        return &sums->sums[at];
+    if (!FP_GROW(sums->sums, sums->capacity, sums->count + 1))
+        return NULL;
+    memmove(&sums->sums[at + 1], &sums->sums[at], (sums->count++ - at) * sizeof *sums->sums);
+    sums->sums[at] = (struct window_sum){.window = {.number = number}};
+    return &sums->sums[at];
+}
+
+/* A thread may be ahead of others by a window, and free what they allocate there. */
+static uint64_t not_below_zero(uint64_t sum)
+{
+    return (int64_t)sum > 0 ? sum : 0;
+}
+
+/* Adds a process's parts to the sums. ends: it is gone after the last. False: no memory. */
+static bool add_changes(const struct counting *counting, bool ends, struct window_sums *sums)
+{
+    struct live counted = {0}, before = {0};
+    for (size_t i = 0; i < counting->parts->count; i++) {
+        const struct conv_part *part = &counting->parts->parts[i];
+        const struct conv_window *change = &counting->changes[i];
+        const struct fp_trailer *trailer = &part->info->trailer;
+        struct window_sum *sum = sum_of(sums, part->window);
+        if (sum == NULL)
+            return false;
+        struct conv_window *window = &sum->window;
+        counted.bytes += change->live_bytes_end;
+        counted.objects += change->live_objects_end;
+        const struct live now = {not_below_zero(counted.bytes), not_below_zero(counted.objects)};
+        window->live_bytes_end += now.bytes - before.bytes;
+        window->live_objects_end += now.objects - before.objects;
+        before = now;
+        window->begin_ns = fp_reader_meta_number(part->reader, "window_begin_ns"); /* the same for all */
+        window->end_ns = trailer->end_time_ns > window->end_ns ? trailer->end_time_ns : window->end_ns;
+        window->events += change->events;
+        window->lost = conv_add_saturating(window->lost, fp_loss_sum(trailer->lost));
+        window->file_bytes += part->info->file_bytes;
+        window->processes++;
+        if (ends && i + 1 == counting->parts->count) {
+            sum->gone.bytes += now.bytes;
+            sum->gone.objects += now.objects;
+        }
+    }
+    return true;
+}
+
+/* conv_pass_run without a writer, which adds to the sums of windows besides.
+ * goes_on   the process went on when recording ended.
+ * Returns   as conv_pass_run. */
+static enum fp_status survey_windows(const struct conv_input *input, const struct conv_options *options,
+                                     bool goes_on, struct window_sums *sums, struct conv_survey *survey,
+                                     struct conv_error *error)
+{
+    const struct conv_image *image = conv_footprint_image(input);
+    struct counting counting = {.input = input,
+                                .parts = &image->parts,
+                                .changes = calloc(image->parts.count, sizeof *counting.changes),
+                                .lanes = calloc((size_t)image->parts.lane_count + 1, sizeof *counting.lanes)};
     struct conv_input own = *input;
     enum fp_status status = FP_ERR_MEMORY;
-    if (counting.windows != NULL && index_stretches(&counting) &&
-        FP_GROW(shares->shares, shares->capacity, shares->count + parts->count)) {
-        for (size_t i = 0; i < parts->count; i++)
-            describe(&parts->parts[i], &counting.windows[i]);
+    if (counting.changes != NULL && counting.lanes != NULL) {
+        for (uint32_t lane = 0; lane < image->parts.lane_count; lane++)
+            counting.lanes[lane] = (struct lane_place){.next = &image->notes[image->first[lane]],
+                                                       .end = &image->notes[image->first[lane + 1]]};
         own.data = &counting;
         own.run = run;
         own.conclude = conclude;
         status = conv_pass_run(&own, options, NULL, survey, error);
     }
-    for (size_t i = 0; i < parts->count && status == FP_OK; i++)
-        shares->shares[shares->count++] = (struct share){.window = counting.windows[i],
-                                                         .process = process,
-                                                         .last = i + 1 == parts->count &&
-                                                                 !(ran_on || survey->ran_on)};
-    shares->salvaged |= survey->lost_marks > 0;
-    free(counting.windows);
+    if (status == FP_OK && !add_changes(&counting, !goes_on && !survey->ran_on, sums))
+        status = FP_ERR_MEMORY;
+    sums->salvaged |= survey->lost_marks > 0;
+    free(counting.changes);
     free(counting.lanes);
-    free(counting.stretches);
     return status;
 }
 
-static int by_window(const void *a, const void *b)
+/* Makes survey->window_list of the sums. What is live at a window's end is that of the processes with a part in it, of those
+ * between two of their own, and of those that ran on after their last. A salvaged recording has none. False: no memory. */
+static bool list_windows(const struct window_sums *sums, struct conv_survey *survey)
 {
-    const struct share *one = a, *other = b;
-    if (one->window.number != other->window.number)
-        return one->window.number < other->window.number ? -1 : 1;
-    return one->process < other->process ? -1 : one->process > other->process;
-}
-
-struct live {
-    uint64_t bytes, objects;
-};
-
-/* The processes' live figures as of now, by process; those that end are taken off when their window is done. */
-static void add_share(struct conv_window *window, const struct share *share, struct live *of_process,
-                      struct live *all)
-{
-    const struct conv_window *own = &share->window;
-    all->bytes += own->live_bytes_end - of_process->bytes;
-    all->objects += own->live_objects_end - of_process->objects;
-    *of_process = (struct live){own->live_bytes_end, own->live_objects_end};
-    window->number = own->number;
-    window->begin_ns = own->begin_ns; /* the same for all */
-    if (own->end_ns > window->end_ns)
-        window->end_ns = own->end_ns;
-    window->events += own->events;
-    window->lost = conv_add_saturating(window->lost, own->lost);
-    window->file_bytes += own->file_bytes;
-    window->processes++;
-}
-
-static size_t process_limit(const struct shares *shares)
-{
-    size_t limit = 0;
-    for (size_t i = 0; i < shares->count; i++)
-        if (shares->shares[i].process >= limit)
-            limit = shares->shares[i].process + 1;
-    return limit;
-}
-
-/* Make survey->window_list of them. What is live at a window's end is that of the processes with a
- * share in it, and of those between two of their own, or that ran on after their last. There is none of a salvaged recording. False: no memory. */
-static bool shares_sum(struct shares *shares, struct conv_survey *survey)
-{
-    struct conv_window *windows;
-    struct live *processes, all = {0};
-    size_t count = 0;
-    if (shares->count == 0 || shares->salvaged)
+    struct live all = {0};
+    if (sums->count == 0 || sums->salvaged)
         return true;
-    windows = calloc(shares->count, sizeof *windows);
-    processes = calloc(process_limit(shares), sizeof *processes);
-    if (windows == NULL || processes == NULL) {
-        free(windows);
-        free(processes);
+    survey->window_list = calloc(sums->count, sizeof *survey->window_list);
+    if (survey->window_list == NULL)
         return false;
+    for (size_t i = 0; i < sums->count; i++) {
+        struct conv_window *window = &survey->window_list[survey->window_list_count++];
+        *window = sums->sums[i].window;
+        window->live_bytes_end = all.bytes += window->live_bytes_end;
+        window->live_objects_end = all.objects += window->live_objects_end;
+        all.bytes -= sums->sums[i].gone.bytes;
+        all.objects -= sums->sums[i].gone.objects;
     }
-    qsort(shares->shares, shares->count, sizeof *shares->shares, by_window);
-    for (size_t i = 0, next; i < shares->count; i = next) {
-        struct conv_window *window = &windows[count++];
-        const uint32_t number = shares->shares[i].window.number;
-        for (next = i; next < shares->count && shares->shares[next].window.number == number; next++)
-            add_share(window, &shares->shares[next], &processes[shares->shares[next].process], &all);
-        window->live_bytes_end = all.bytes;
-        window->live_objects_end = all.objects;
-        for (size_t k = i; k < next; k++) {
-            struct live *gone = &processes[shares->shares[k].process];
-            if (!shares->shares[k].last)
-                continue;
-            all.bytes -= gone->bytes;
-            all.objects -= gone->objects;
-            *gone = (struct live){0};
-        }
-    }
-    free(processes);
-    survey->window_list = windows;
-    survey->window_list_count = count;
     return true;
-}
-
-static void shares_release(struct shares *shares)
-{
-    free(shares->shares);
-    *shares = (struct shares){0};
 }
 
 /* A sink's lack of memory has no words yet. */
@@ -328,22 +267,10 @@ static void count_absent(struct conv_survey *sum, const struct conv_process *pro
                     fp_text_grouped(fp_loss_sum(process->lost), digits));
 }
 
-static enum fp_status survey_parts(const struct conv_input *input, const char *path,
-                                   const struct conv_options *options, struct conv_survey *survey,
-                                   struct conv_process *process, size_t number, bool goes_on,
-                                   struct shares *shares, struct conv_error *error)
-{
-    const struct conv_parts *parts = conv_footprint_parts(input);
-    if (parts->parts[0].window == 0)
-        return told(conv_pass_run(input, options, NULL, survey, error), path, error);
-    process->windows = parts->count;
-    return told(shares_survey(shares, number, goes_on, input, parts, options, survey, error), path, error);
-}
-
 /* alone: no other process is looked at. It is as its conversion makes it, and its threads can be selected. */
 static enum fp_status survey_process(const char *path, const struct conv_options *options, bool alone,
                                      struct conv_survey *sum, struct conv_process *process,
-                                     struct shares *shares, struct conv_error *error)
+                                     struct window_sums *windows, struct conv_error *error)
 {
     struct conv_survey survey = {.stop_words = sum->stop_words, .recording_state = sum->recording_state};
     struct conv_input input;
@@ -354,8 +281,15 @@ static enum fp_status survey_process(const char *path, const struct conv_options
     status = conv_footprint_open(path, CONV_EXTENT_ALL, process, &own, &survey, error, &input);
     if (status != FP_OK)
         return status;
-    status = survey_parts(&input, path, options, &survey, process, (size_t)(process - sum->processes),
-                          process->ran_on || sum->recording_state != CONV_RECORDING_FINISHED, shares, error);
+    if (conv_footprint_image(&input)->parts.parts[0].window != 0) {
+        process->windows = conv_footprint_image(&input)->parts.count;
+        status = survey_windows(&input, options,
+                                process->ran_on || sum->recording_state != CONV_RECORDING_FINISHED, windows,
+                                &survey, error);
+    } else {
+        status = conv_pass_run(&input, options, NULL, &survey, error);
+    }
+    status = told(status, path, error);
     input.close(input.data);
     if (status != FP_OK)
         return status;
@@ -426,7 +360,7 @@ static enum fp_status choose_processes(const struct conv_options *options, struc
 static enum fp_status survey_recording(const char *path, const struct conv_options *options,
                                        struct conv_survey *survey, struct conv_error *error)
 {
-    struct shares shares = {0};
+    struct window_sums windows = {0};
     size_t chosen = 0;
     enum fp_status status = conv_recording_list(path, survey, error);
     survey->complete = true;
@@ -449,11 +383,11 @@ static enum fp_status survey_recording(const char *path, const struct conv_optio
             continue;
         }
         snprintf(file, sizeof file, "%s/%s", survey->input, process->file);
-        status = survey_process(file, options, chosen == 1, survey, process, &shares, error);
+        status = survey_process(file, options, chosen == 1, survey, process, &windows, error);
     }
-    if (status == FP_OK && !shares_sum(&shares, survey))
+    if (status == FP_OK && !list_windows(&windows, survey))
         status = conv_fail_memory(error, path, "the list of windows");
-    shares_release(&shares);
+    free(windows.sums);
     if (status != FP_OK)
         return status;
     conv_recording_judge(survey, false);

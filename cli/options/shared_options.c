@@ -390,11 +390,11 @@ bool cli_select_format(size_t number, const char **ret_word, const char **ret_me
         {"text", "the same as text: --to text"},
     };
     const size_t own_count = sizeof own / sizeof own[0];
-    struct conv_format_facts facts;
-    if (number >= own_count && !conv_format_facts(number - own_count, &facts))
+    const struct conv_format *format = number < own_count ? NULL : conv_format_at(number - own_count);
+    if (number >= own_count && format == NULL)
         return false;
-    *ret_word = number < own_count ? own[number][0] : facts.name;
-    *ret_meaning = number < own_count ? own[number][1] : facts.title;
+    *ret_word = format == NULL ? own[number][0] : format->name;
+    *ret_meaning = format == NULL ? own[number][1] : format->title;
     return true;
 }
 

@@ -48,7 +48,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
      .values = cli_select_format, .lists = true, .help = "what INPUT is [found out from its content]:"},
     {.name = "to", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.to), .values = format_value,
-     .help = "workload, text, csv [workload]"},
+     .help = "workload, text [workload]"},
     {.name = "no-inherited", .seldom = true, .how = CLI_FLAG, .at = AT(convert.no_inherited),
      .help = "begin a forked process without its parent's objects, and a window without those of earlier "
              "ones"},
@@ -211,7 +211,7 @@ const struct cli_verb CLI_CONVERT = {
     .options = OPTIONS,
     .completes = ":files wl fp",
     .examples = "mallab convert -o web.wl mallab-web.4242\n"
-                "mallab convert --to csv -o - web.wl | gzip >web.csv.gz",
+                "mallab convert --to text -o - web.wl | zstd >web.txt.zst",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 INPUT unreadable, damaged or too new",
     .operand = "input",
     .run = run_convert,
@@ -318,8 +318,6 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
                 res_text_duration((double)report->elapsed_ns, span), speed);
     if (survey->ops == 0 && verb == &CLI_CONVERT) /* others say it of what they were given */
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", output);
-    for (size_t i = 0; i < report->lack_count; i++)
-        cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
     tell_selection(verb, survey, quiet);
     if (survey->process_count > 1 && !by_file)
         cli_choice_tell(verb, survey, 0);
@@ -369,11 +367,7 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
 static json_t *export_json(const struct conv_report *report)
 {
     json_t *object = json_object();
-    json_t *lacks = json_array();
-    for (size_t i = 0; i < report->lack_count; i++)
-        json_array_append_new(lacks, json_string(report->lacks[i]));
     cli_json_set(object, "format", report->format);
-    cli_json_set(object, "lacks", lacks);
     return object;
 }
 

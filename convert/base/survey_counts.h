@@ -183,7 +183,7 @@ struct conv_survey {
     char incomplete_why[256]; /* "" when complete */
     uint64_t file_bytes;      /* of the input; footprints of a recording added */
     double bytes_per_event;   /* file_bytes over events; 0 without events, or with a selection */
-    /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format_facts */
+    /* of a trace, or a workload made of one: what it does not tell, as in struct conv_format */
     char lacks[128];
     /* of a workload only */
     uint64_t windows, digest;
@@ -218,17 +218,12 @@ bool conv_survey_knows_losses(const struct conv_survey *survey);
 /* conv_survey_class_min - smallest size of a class, in bytes. */
 uint64_t conv_survey_class_min(unsigned size_class);
 
-#define CONV_LACKS_MAX 3u
-
 /* conv_survey_label - take a label, where the file that tells it has a valid one; else what is known stays. */
 void conv_survey_label(struct conv_survey *survey, const char *label);
 
 struct conv_report {
     struct conv_survey survey;
-    char format[16]; /* of the output, as options.to has it */
-    /* This input has these, and the format cannot hold them: a few words each. */
-    char lacks[CONV_LACKS_MAX][96];
-    size_t lack_count;
+    char format[16];    /* of the output, as options.to has it */
     uint64_t bytes_out; /* size of the output */
     uint64_t elapsed_ns;
 };

@@ -12,9 +12,8 @@ static enum fp_status export_workload(struct conv_export_job *job);
 
 /* The first is the default. docs/importing.md tells of each. */
 static const struct conv_export_format FORMATS[] = {
-    {"workload", ".wl", false, export_workload},
-    {"text", ".txt", false, conv_export_text},
-    {"csv", ".csv", true, conv_export_csv},
+    {"workload", ".wl", export_workload},
+    {"text", ".txt", conv_export_text},
 };
 
 const struct conv_export_format *conv_export_find(const char *name)
@@ -98,32 +97,6 @@ void conv_export_print(struct conv_export_file *file, const char *format, ...)
     conv_export_text_put(file, line);
 }
 
-/* ---- what is lost --------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3))) static void tell(struct conv_report *report, const char *format, ...)
-{
-    va_list list;
-    if (report->lack_count == CONV_LACKS_MAX)
-        return;
-    va_start(list, format);
-    vsnprintf(report->lacks[report->lack_count++], sizeof report->lacks[0], format, list);
-    va_end(list);
-}
-
-static void tell_lacks(const struct conv_export_job *job, struct conv_report *report)
-{
-    const struct wl_touched *touched;
-    const struct fp_meta *meta;
-    const size_t touched_count = wl_reader_touched(job->reader, &touched);
-    if (job->summary->thread_count > 0)
-        tell(report, "which thread is the main one, and whose end was recorded");
-    if (touched_count > 0)
-        tell(report, "how much of %zu large object%s was in memory", touched_count,
-             touched_count == 1 ? "" : "s");
-    if (wl_reader_meta_all(job->reader, &meta) > 0)
-        tell(report, "meta data: program, completeness, losses");
-}
-
 /* ---- the job -------------------------------------------------------------------------------- */
 
 enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *ret_window)
@@ -139,7 +112,6 @@ enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *r
 
 enum fp_status conv_export_each(const struct wl_window *window, conv_export_take *take, void *data)
 {
-    const struct wl_wait *wait = window->waits, *const waits_end = wait + window->wait_count;
     uint32_t noted = 0;
     struct conv_export_op op = {.number = window->facts.first_op};
     enum fp_status status = FP_OK;
@@ -153,8 +125,6 @@ enum fp_status conv_export_each(const struct wl_window *window, conv_export_take
             op.noted = noted < window->noted_count && window->noted[noted].op == op.index;
             if (op.noted)
                 op.time_ns = window->noted[noted++].time_ns;
-            op.has_wait = wait < waits_end && wait->op == op.index;
-            op.waits_on = op.has_wait ? window->facts.first_op + (wait++)->on : 0;
             status = take(data, &op);
         }
     }
@@ -175,11 +145,6 @@ static enum fp_status export_workload(struct conv_export_job *job)
     bytes = wl_reader_bytes(job->reader, &size);
     conv_export_put(job->file, bytes, size);
     return FP_OK;
-}
-
-enum fp_status conv_export_memory(const struct conv_export_job *job)
-{
-    return conv_fail_memory(job->error, job->in_path, "its objects and threads");
 }
 
 static enum fp_status file_failed(const struct conv_export_file *file, const char *out_path,
@@ -229,12 +194,9 @@ enum fp_status conv_export_run(const struct conv_export_format *format, const ch
         return conv_fail_with(error, in_path, &cause);
     job.summary = wl_reader_summary(job.reader);
     job.file = malloc(sizeof *job.file);
-    status = job.file != NULL ? write_all(format, &job, report) : conv_export_memory(&job);
-    if (status == FP_OK) {
+    status = job.file != NULL ? write_all(format, &job, report) : conv_fail_memory(error, in_path, "writing");
+    if (status == FP_OK)
         snprintf(report->format, sizeof report->format, "%s", format->name);
-        if (format->lacks)
-            tell_lacks(&job, report);
-    }
     free(job.file);
     wl_reader_close(job.reader);
     return status;

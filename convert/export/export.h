@@ -33,14 +33,12 @@ struct conv_export_job {
 struct conv_export_format {
     const char *name;   /* as --to takes it */
     const char *ending; /* of the default output */
-    bool lacks;         /* it cannot hold all: what this workload has of that is told */
     /* Write all. Returns FP_OK, or a status with job->error filled; those of the file are filled by the caller. */
     enum fp_status (*write)(struct conv_export_job *job);
 };
 
-/* The formats, one a file. */
+/* conv_export_text - as text (export_text.c). */
 enum fp_status conv_export_text(struct conv_export_job *job);
-enum fp_status conv_export_csv(struct conv_export_job *job);
 
 /* conv_export_find - find a format by name, NULL for "workload"; NULL when there is none. */
 const struct conv_export_format *conv_export_find(const char *name);
@@ -53,7 +51,7 @@ char *conv_export_names(char *ret_text, size_t size);
 
 /* conv_export_run - export the workload at wl_path.
  * in_path   what the user named, for errors.
- * report    bytes_out, format and lacks are filled in.
+ * report    bytes_out and format are filled in.
  * Returns   FP_OK; else a status with error filled. Nothing stands at out_path then. */
 enum fp_status conv_export_run(const struct conv_export_format *format, const char *wl_path,
                                const char *in_path, const char *out_path, const struct conv_options *options,
@@ -66,11 +64,9 @@ struct conv_export_op {
     const struct wl_op *op;
     uint64_t number; /* in the workload, from 0 */
     uint32_t thread;
-    uint32_t index;    /* in its window */
-    uint64_t time_ns;  /* of this op, where one is stored; else of the op before it that has one */
-    bool noted;        /* one is, though this is no 16th op */
-    bool has_wait;     /* it waits for an op of another thread: */
-    uint64_t waits_on; /* number of that op in the workload */
+    uint32_t index;   /* in its window */
+    uint64_t time_ns; /* of this op, where one is stored; else of the op before it that has one */
+    bool noted;       /* one is, though this is no 16th op */
 };
 
 /* conv_export_next - the next window. Returns FP_OK, FP_END, or a status with job->error filled. Shows progress. */
@@ -87,8 +83,5 @@ void conv_export_number(struct conv_export_file *file, uint64_t number);
 void conv_export_byte(struct conv_export_file *file, char byte);
 void conv_export_print(struct conv_export_file *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* conv_export_memory - FP_ERR_MEMORY, with job->error filled. */
-enum fp_status conv_export_memory(const struct conv_export_job *job);
 
 #endif

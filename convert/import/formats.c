@@ -2,9 +2,8 @@
 #include "convert/import/formats.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "convert/import/import.h"
 
 #define DECLARED(name) extern const struct conv_format CONV_FORMAT_##name;
 /* cppcheck-suppress unknownMacro ; the build writes it */
@@ -47,16 +46,6 @@ const char *conv_kind_name(enum conv_kind kind)
     return name != NULL ? name : "unknown";
 }
 
-bool conv_format_facts(size_t number, struct conv_format_facts *ret_facts)
-{
-    const struct conv_format *format = conv_format_at(number);
-    if (format == NULL)
-        return false;
-    *ret_facts = (struct conv_format_facts){
-        .name = format->name, .title = format->title, .lacks = format->lacks};
-    return true;
-}
-
 const char *conv_trace_title(enum conv_kind kind)
 {
     const struct conv_format *format = conv_format_of_kind(kind);
@@ -82,4 +71,46 @@ char *conv_from_names(char *ret_text, size_t size)
         used += (size_t)snprintf(ret_text + used, size - used, "%s%s", i > 0 ? ", " : "",
                                  i < OWN_LENGTH ? conv_kind_name(OWN[i]) : FORMATS[i - OWN_LENGTH]->name);
     return ret_text;
+}
+
+/* ---- what a head is of -------------------------------------------------------------------------- */
+
+bool conv_head_line(struct conv_head *head, const char **ret_line, size_t *ret_length)
+{
+    const char *newline;
+    size_t length;
+    while (head->size > 0 && (*head->bytes == '\n' || *head->bytes == '\r')) {
+        head->bytes++;
+        head->size--;
+    }
+    newline = memchr(head->bytes, '\n', head->size);
+    if (head->size == 0 || (newline == NULL && !head->whole))
+        return false;
+    length = newline != NULL ? (size_t)(newline - head->bytes) : head->size;
+    *ret_line = head->bytes;
+    *ret_length = length > 0 && head->bytes[length - 1] == '\r' ? length - 1 : length;
+    head->bytes += length;
+    head->size -= length;
+    return true;
+}
+
+bool conv_format_fits(const struct conv_format *format, struct conv_head head)
+{
+    static const struct conv_options options = {0};
+    void *state;
+    bool matches = true;
+    if (format->matches != NULL)
+        return format->matches(head);
+    state = calloc(1, format->state_bytes + 1);
+    for (unsigned i = 0; i < format->head_lines && matches; i++) {
+        struct conv_parsed parsed = {0};
+        const char *line;
+        size_t length;
+        matches = state != NULL && conv_head_line(&head, &line, &length) &&
+                  format->parse(state, &options, line, length, &parsed) == NULL;
+    }
+    if (state != NULL && format->release != NULL)
+        format->release(state);
+    free(state);
+    return matches;
 }

@@ -6,32 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/import/formats.h"
 #include "convert/text/text_input.h"
 #include "footprint/base/arrays.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 
 /* ---- for formats --------------------------------------------------------------------------- */
-
-bool conv_head_line(struct conv_head *head, const char **ret_line, size_t *ret_length)
-{
-    const char *newline;
-    size_t length;
-    while (head->size > 0 && (*head->bytes == '\n' || *head->bytes == '\r')) {
-        head->bytes++;
-        head->size--;
-    }
-    newline = memchr(head->bytes, '\n', head->size);
-    if (head->size == 0 || (newline == NULL && !head->whole))
-        return false;
-    length = newline != NULL ? (size_t)(newline - head->bytes) : head->size;
-    *ret_line = head->bytes;
-    *ret_length = length > 0 && head->bytes[length - 1] == '\r' ? length - 1 : length;
-    head->bytes += length;
-    head->size -= length;
-    return true;
-}
 
 void conv_import_lacks(struct conv_import *import, const char *word)
 {
@@ -352,27 +332,6 @@ static enum fp_status refuse_own(const struct conv_import *import, struct conv_h
                     "is a compressed or piped %s: give the plain file",
                     head.bytes[6] == 'W' ? "workload" : "footprint");
     return conv_no_remedy(error);
-}
-
-bool conv_format_fits(const struct conv_format *format, struct conv_head head)
-{
-    static const struct conv_options options = {0};
-    void *state;
-    bool matches = true;
-    if (format->matches != NULL)
-        return format->matches(head);
-    state = calloc(1, format->state_bytes + 1);
-    for (unsigned i = 0; i < format->head_lines && matches; i++) {
-        struct conv_parsed parsed = {0};
-        const char *line;
-        size_t length;
-        matches = state != NULL && conv_head_line(&head, &line, &length) &&
-                  format->parse(state, &options, line, length, &parsed) == NULL;
-    }
-    if (state != NULL && format->release != NULL)
-        format->release(state);
-    free(state);
-    return matches;
 }
 
 static enum fp_status find_format(struct conv_import *import, struct conv_head head, struct conv_error *error)

@@ -10,7 +10,6 @@
 #include "convert/base/source.h"
 #include "convert/base/survey_counts.h"
 #include "convert/ops/rewrite.h"
-#include "convert/select/selection_plan.h"
 #include "footprint/fp/fp_sites.h"
 #include "footprint/wl/workload.h"
 
@@ -180,46 +179,49 @@ static void close_workload(void *data)
     free(workload);
 }
 
-static uint32_t main_thread(const struct wl_summary *summary)
+/* ---- usage ------------------------------------------------------------------------------------------- */
+
+static enum fp_status note_usage(struct wl_writer *writer, const struct fp_usage *usage)
 {
-    for (uint32_t i = 0; i < summary->thread_count; i++)
-        if (summary->threads[i].is_main)
-            return i;
-    return 0;
+    struct fp_usage_texts texts = {.count = 0};
+    enum fp_status status = FP_OK;
+    if (usage != NULL)
+        fp_usage_tell(usage, &texts);
+    for (size_t i = 0; i < texts.count && status == FP_OK; i++) {
+        char key[64];
+        snprintf(key, sizeof key, PREFIX "%s", texts.items[i].key);
+        status = wl_writer_note(writer, key, texts.items[i].value);
+    }
+    return status;
 }
 
-enum fp_status conv_workload_open(const char *path, struct conv_survey *survey, struct conv_error *ret_error,
-                                  struct conv_input *ret_input)
+bool conv_usage_read(const struct wl_reader *reader, struct fp_usage *ret_usage)
 {
-    struct workload *workload = calloc(1, sizeof *workload);
-    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
-    enum fp_status status;
-    if (workload == NULL)
-        return conv_fail_memory(ret_error, path, "reading");
-    workload->path = path;
-    status = wl_reader_open_sites(path, &cause, &workload->reader);
-    if (status != FP_OK) {
-        free(workload);
-        return conv_fail_with(ret_error, path, &cause);
+    const struct fp_meta *meta;
+    const size_t count = wl_reader_meta_all(reader, &meta);
+    bool told = false;
+    fp_usage_init(ret_usage);
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(meta[i].key, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        (void)fp_usage_take(ret_usage, meta[i].key + strlen(PREFIX),
+                            meta[i].value); /* what is no number tells nothing */
+        told = true;
     }
-    const struct wl_summary *summary = wl_reader_summary(workload->reader);
-    survey->kind = CONV_KIND_WORKLOAD;
-    conv_survey_notes(workload->reader, survey);
-    workload->inherited = survey->inherited_objects;
-    survey->inherited_objects = survey->inherited_bytes = 0; /* they are counted as they come */
-    *ret_input = (struct conv_input){
-        .data = workload,
-        .namer = {.data = workload, .name = name_lane},
-        .source = "footprint",
-        .progress_total = summary->ops,
-        .end_ns = summary->duration_ns,
-        .home_lane = main_thread(summary),
-        .run = run,
-        .conclude = conclude,
-        .stacks = wl_reader_site_end(workload->reader) > 0 ? take_stacks : NULL,
-        .close = close_workload,
-    };
-    return FP_OK;
+    return told;
+}
+
+size_t conv_looks_read(const struct wl_reader *reader, double *ret_times_ns, double *ret_bytes)
+{
+    const char *at = wl_reader_meta(reader, LOOKS);
+    size_t count = 0;
+    for (char *behind, *end; at != NULL && *at != '\0' && count < FP_USAGE_POINTS_MAX; at = end, count++) {
+        ret_times_ns[count] = (double)strtoull(at, &behind, 10) * MS_NS;
+        ret_bytes[count] = (double)strtoull(behind, &end, 10) * KIB;
+        if (end == behind || (count > 0 && ret_times_ns[count] <= ret_times_ns[count - 1]))
+            return 0; /* no series of ours */
+    }
+    return count;
 }
 
 /* ---- what a workload tells of itself ----------------------------------------------------------------- */
@@ -285,7 +287,7 @@ static enum conv_liveness live_from(const char *name)
 
 /* ---- notes ---------------------------------------------------------------------------------- */
 
-/* Counts that are noted where another one, or they themselves, are not 0. */
+/* Counts that are noted where another one, or they themselves, are not 0. The selection's stand behind its words. */
 #define NOTE(key, member, when)                                                                              \
     {                                                                                                        \
         key, offsetof(struct conv_survey, member), offsetof(struct conv_survey, when)                        \
@@ -300,7 +302,11 @@ static const struct {
     NOTE("large_noted", large.noted, large.noted),
     NOTE("large_noted_bytes", large.noted_bytes, large.noted),
     NOTE("large_resident_bytes", large.resident_bytes, large.noted),
+    NOTE("select_from_ns", selected.from_ns, selected.from_ns),
+    NOTE("select_to_ns", selected.to_ns, selected.to_ns),
+    NOTE("select_head", selected.head, selected.head),
 };
+#define SELECTION    6u /* where its begin */
 #define NOTES_LENGTH (sizeof NOTES / sizeof NOTES[0])
 
 static uint64_t count_at(const struct conv_survey *survey, size_t at)
@@ -350,33 +356,40 @@ enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_surv
         status = wl_writer_note(writer, "lost_known", "no");
     if (status == FP_OK && survey->live != CONV_LIVE_KNOWN)
         status = wl_writer_note(writer, "live", conv_liveness_name(survey->live));
-    for (size_t i = 0; i < NOTES_LENGTH && status == FP_OK; i++)
-        if (count_at(survey, NOTES[i].when) > 0)
+    for (size_t i = 0; i < NOTES_LENGTH && status == FP_OK; i++) {
+        if (i == SELECTION && survey->selected.text[0] != '\0')
+            status = wl_writer_note(writer, "selection", survey->selected.text);
+        if (status == FP_OK && count_at(survey, NOTES[i].when) > 0)
             status = note_count(writer, "", NOTES[i].key, count_at(survey, NOTES[i].at));
-    if (status == FP_OK)
-        status = conv_plan_write(writer, &survey->selected);
+    }
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)
         if (survey->irregular[i] > 0)
             status = note_count(writer, "irregular_", conv_irregularity_name(i), survey->irregular[i]);
     if (status != FP_OK)
         return status;
     /* Last: where there are notes of everything that can be irregular, these find no room, and nothing fails by that. */
-    status = conv_usage_note(writer, survey->usage);
+    status = note_usage(writer, survey->usage);
     if (status == FP_OK && survey->usage != NULL && survey->begin_ns == 0 &&
         survey->selected.text[0] == '\0') /* else its times are others */
         status = note_looks(writer, survey->usage);
     return status == FP_ERR_LIMIT ? FP_OK : status;
 }
 
-void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *survey)
+/* "" where there is none. */
+static void copy(const struct wl_reader *reader, const char *key, char *ret_text, size_t size)
 {
-    const char *program = wl_reader_meta(reader, "program");
+    const char *text = wl_reader_meta(reader, key);
+    snprintf(ret_text, size, "%s", text != NULL ? text : "");
+}
+
+/* The notes of conv_survey_note, read back. */
+static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
+{
     const char *complete = wl_reader_meta(reader, "complete");
     const char *why = wl_reader_meta(reader, "incomplete_why");
-    const char *lacks = wl_reader_meta(reader, "lacks");
-    snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
+    copy(reader, "program", survey->program, sizeof survey->program);
+    copy(reader, "lacks", survey->lacks, sizeof survey->lacks);
     conv_survey_label(survey, wl_reader_meta(reader, FP_LABEL_META));
-    snprintf(survey->lacks, sizeof survey->lacks, "%s", lacks != NULL ? lacks : "");
     survey->start_unix_ns = wl_reader_meta_number(reader, "recorded_unix_ns");
     survey->complete = complete == NULL || strcmp(complete, "yes") == 0;
     if (!survey->complete)
@@ -386,7 +399,7 @@ void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *surve
         snprintf(key, sizeof key, "irregular_%s", conv_irregularity_name(i));
         survey->irregular[i] = wl_reader_meta_number(reader, key);
     }
-    conv_plan_read(reader, &survey->selected);
+    copy(reader, "selection", survey->selected.text, sizeof survey->selected.text);
     survey->live = live_from(wl_reader_meta(reader, "live"));
     for (size_t i = 0; i < NOTES_LENGTH; i++)
         *(uint64_t *)(void *)((char *)survey + NOTES[i].at) = wl_reader_meta_number(reader, NOTES[i].key);
@@ -421,7 +434,7 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
     survey->kind = CONV_KIND_WORKLOAD;
     take_summary(reader, survey);
     take_threads(wl_reader_summary(reader), survey);
-    conv_survey_notes(reader, survey);
+    take_notes(reader, survey);
     while ((status = wl_reader_next(reader, &window)) == FP_OK) {
         survey_window(&window, survey);
         if (options->progress != NULL)
@@ -439,47 +452,46 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
     return status;
 }
 
-/* ---- usage ------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------- */
 
-enum fp_status conv_usage_note(struct wl_writer *writer, const struct fp_usage *usage)
+static uint32_t main_thread(const struct wl_summary *summary)
 {
-    struct fp_usage_texts texts = {.count = 0};
-    enum fp_status status = FP_OK;
-    if (usage != NULL)
-        fp_usage_tell(usage, &texts);
-    for (size_t i = 0; i < texts.count && status == FP_OK; i++) {
-        char key[64];
-        snprintf(key, sizeof key, PREFIX "%s", texts.items[i].key);
-        status = wl_writer_note(writer, key, texts.items[i].value);
-    }
-    return status;
+    for (uint32_t i = 0; i < summary->thread_count; i++)
+        if (summary->threads[i].is_main)
+            return i;
+    return 0;
 }
 
-bool conv_usage_read(const struct wl_reader *reader, struct fp_usage *ret_usage)
+enum fp_status conv_workload_open(const char *path, struct conv_survey *survey, struct conv_error *ret_error,
+                                  struct conv_input *ret_input)
 {
-    const struct fp_meta *meta;
-    const size_t count = wl_reader_meta_all(reader, &meta);
-    bool told = false;
-    fp_usage_init(ret_usage);
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(meta[i].key, PREFIX, strlen(PREFIX)) != 0)
-            continue;
-        (void)fp_usage_take(ret_usage, meta[i].key + strlen(PREFIX),
-                            meta[i].value); /* what is no number tells nothing */
-        told = true;
+    struct workload *workload = calloc(1, sizeof *workload);
+    struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
+    enum fp_status status;
+    if (workload == NULL)
+        return conv_fail_memory(ret_error, path, "reading");
+    workload->path = path;
+    status = wl_reader_open_sites(path, &cause, &workload->reader);
+    if (status != FP_OK) {
+        free(workload);
+        return conv_fail_with(ret_error, path, &cause);
     }
-    return told;
-}
-
-size_t conv_looks_read(const struct wl_reader *reader, double *ret_times_ns, double *ret_bytes)
-{
-    const char *at = wl_reader_meta(reader, LOOKS);
-    size_t count = 0;
-    for (char *behind, *end; at != NULL && *at != '\0' && count < FP_USAGE_POINTS_MAX; at = end, count++) {
-        ret_times_ns[count] = (double)strtoull(at, &behind, 10) * MS_NS;
-        ret_bytes[count] = (double)strtoull(behind, &end, 10) * KIB;
-        if (end == behind || (count > 0 && ret_times_ns[count] <= ret_times_ns[count - 1]))
-            return 0; /* no series of ours */
-    }
-    return count;
+    const struct wl_summary *summary = wl_reader_summary(workload->reader);
+    survey->kind = CONV_KIND_WORKLOAD;
+    take_notes(workload->reader, survey);
+    workload->inherited = survey->inherited_objects;
+    survey->inherited_objects = survey->inherited_bytes = 0; /* they are counted as they come */
+    *ret_input = (struct conv_input){
+        .data = workload,
+        .namer = {.data = workload, .name = name_lane},
+        .source = "footprint",
+        .progress_total = summary->ops,
+        .end_ns = summary->duration_ns,
+        .home_lane = main_thread(summary),
+        .run = run,
+        .conclude = conclude,
+        .stacks = wl_reader_site_end(workload->reader) > 0 ? take_stacks : NULL,
+        .close = close_workload,
+    };
+    return FP_OK;
 }

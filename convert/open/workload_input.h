@@ -26,18 +26,13 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
                                     const struct conv_options *options, struct conv_survey *survey,
                                     struct conv_error *error);
 
-/* conv_survey_notes - what a conversion noted in a workload. */
-void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *survey);
-
 /* conv_survey_note - what a conversion learned of its input, as notes of the workload, which conv_survey_workload reads.
  * Returns  FP_OK, or the writer's. */
 enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_survey *survey);
 
 /* ---- what a process used as a whole, in a workload's meta data: docs/format.md, "Meta" ----------- */
 
-/* conv_usage_note - note it. usage: NULL where it is not known, and nothing is noted. Returns the writer's status.
- * conv_usage_read - the notes back; false: there are none, and ret_usage knows nothing. */
-enum fp_status conv_usage_note(struct wl_writer *writer, const struct fp_usage *usage);
+/* conv_usage_read - read its notes; false: there are none, and ret_usage knows nothing. */
 bool conv_usage_read(const struct wl_reader *reader, struct fp_usage *ret_usage);
 
 /* conv_looks_read - how much memory of no file the process had over time, where it ran for FP_USAGE_LONG_NS and is here as a whole.

@@ -338,7 +338,7 @@ void conv_footprint_refuse_empty(const struct conv_input *input)
     ((struct footprint *)input->data)->refuse_empty = true;
 }
 
-const struct conv_parts *conv_footprint_parts(const struct conv_input *input)
+const struct conv_image *conv_footprint_image(const struct conv_input *input)
 {
-    return &((const struct footprint *)input->data)->image.parts;
+    return &((const struct footprint *)input->data)->image;
 }

@@ -21,7 +21,8 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
  * when the footprint is damaged or cut and no call of it is left. What is whole may be empty. */
 void conv_footprint_refuse_empty(const struct conv_input *input);
 
-/* conv_footprint_parts - the parts of an input that conv_footprint_open made; they last until its close. */
-const struct conv_parts *conv_footprint_parts(const struct conv_input *input);
+/* conv_footprint_image - the image of an input that conv_footprint_open made; it lasts until its close. */
+struct conv_image;
+const struct conv_image *conv_footprint_image(const struct conv_input *input);
 
 #endif

@@ -154,54 +154,6 @@ enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct c
     return FP_OK;
 }
 
-/* ---- meta data ----------------------------------------------------------------------------- */
-
-struct entry {
-    const char *key;
-    size_t offset;
-};
-
-#define ENTRY(member)                                                                                        \
-    {                                                                                                        \
-        "select_" #member, offsetof(struct conv_selected, member)                                            \
-    }
-static const struct entry NUMBERS[] = {
-    ENTRY(from_ns),
-    ENTRY(to_ns),
-    ENTRY(head),
-};
-
-enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selected *selected)
-{
-    enum fp_status status = FP_OK;
-    char value[32];
-    if (selected->text[0] == '\0')
-        return FP_OK;
-    status = wl_writer_note(writer, "selection", selected->text);
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0] && status == FP_OK; i++) {
-        const uint64_t *number = (const void *)((const char *)selected + NUMBERS[i].offset);
-        if (*number == 0)
-            continue;
-        snprintf(value, sizeof value, "%" PRIu64, *number);
-        status = wl_writer_note(writer, NUMBERS[i].key, value);
-    }
-    return status;
-}
-
-void conv_plan_read(const struct wl_reader *reader, struct conv_selected *ret_selected)
-{
-    const char *text = wl_reader_meta(reader, "selection");
-    *ret_selected = (struct conv_selected){0};
-    if (text == NULL)
-        return;
-    snprintf(ret_selected->text, sizeof ret_selected->text, "%s", text);
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++) {
-        const char *value = wl_reader_meta(reader, NUMBERS[i].key);
-        uint64_t *number = (void *)((char *)ret_selected + NUMBERS[i].offset);
-        *number = value != NULL ? strtoull(value, NULL, 10) : 0;
-    }
-}
-
 /* ---- chains ------------------------------------------------------------------------------------------ */
 
 /* ---- the first calls ------------------------------------------------------------------------ */

@@ -29,10 +29,6 @@ enum fp_status conv_plan_clock(const char *path, uint64_t start_unix_ns, uint64_
 /* conv_plan_any - whether calls are selected by when they came (not counting processes). Of settled options. */
 bool conv_plan_any(const struct conv_selection *select);
 
-/* conv_plan_write - the selection as notes of a workload. conv_plan_read - back. */
-enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selected *selected);
-void conv_plan_read(const struct wl_reader *reader, struct conv_selected *ret_selected);
-
 /* ---- the filters that a selection asks for, one behind the other, in front of the pairing -----------
  *
  * In this order: section, head; what is not asked for is not there. docs/selections.md says why. */

@@ -9,7 +9,6 @@ them (docs/order.md), so a few in ten thousand may differ in the object, and in 
 
 MALLAB_TEST_LONG=1 takes more and longer runs; MALLAB_TEST_SEED=N repeats one seed."""
 import collections
-import csv
 import os
 import struct
 
@@ -67,20 +66,28 @@ class Log:
 
 
 class Seen:
-    """The same of a workload's CSV: only calls on the program's own objects."""
+    """The same of a workload's text: only calls on the program's own objects."""
 
     def __init__(self, lines, inherited):
         self.threads = collections.defaultdict(list)
         self.born = []
         made = collections.Counter()
         holder = {}  # object id: who made it; None for the C library's
-        for row in csv.DictReader(lines):
-            thread, name, identity = int(row["thread_id"]), row["call"], row["object"]
-            size = int(row["size_bytes"] or 0)
-            allocates = name != "free" and row["old_size_bytes"] == ""
-            if int(row["op"]) < inherited:
-                size *= int(row["count"] or 1)
-                own = is_own(int(row["size_bytes"]))
+        threads, ops = [], 0
+        for line in lines:
+            words = line.partition("#")[0].split()
+            if words and words[0] == "thread":
+                threads.append(int(words[2]))
+            if not words or not words[0].isdigit():
+                continue
+            thread, name, identity = threads[int(words[0])], words[1].replace("_", " ", words[1].startswith("operator")), words[2]
+            size = int(words[3]) if len(words) > 3 else 0
+            named = dict(zip(words[4::2], words[5::2]))
+            allocates = name != "free" and (name not in ("realloc", "reallocarray") or words[-1] == "fresh")
+            ops += 1
+            if ops <= inherited:
+                own = is_own(size)
+                size *= int(named.get("x", 1))
                 holder[identity] = ("born", size) if own else None
                 self.born += [size] if own else []
                 continue
@@ -89,7 +96,7 @@ class Seen:
                 made[thread] += is_own(size)
             if identity == "0" or holder[identity] is None:
                 continue
-            extra = "fresh" if name == "realloc" and allocates else row["count"] or row["align_bytes"]
+            extra = "fresh" if name == "realloc" and allocates else named.get("x") or named.get("align", "")
             self.threads[thread].append(
                 Call(name, size, int(extra) if extra.isdigit() else extra, holder[identity]))
 
@@ -114,7 +121,7 @@ class Acts(lab.Lab):
         workload = self.place / f"{pid}.wl"
         report = self.answer("convert", "--json", "--process", pid, "-o", workload, recording)
         self.assertEqual(report["irregularities"]["order_repaired"], 0)
-        lines = self.mallab("convert", "--quiet", "--to", "csv", "-o", "-", workload).stdout.decode().splitlines()
+        lines = self.mallab("convert", "--quiet", "--to", "text", "-o", "-", workload).stdout.decode().splitlines()
         result = self.compare(log, Seen(lines, report["inherited_objects"]), SWAPPED_SHARE)
         text, again = self.place / "text", self.place / "again.wl"
         self.mallab("convert", "--quiet", "--force", "--to", "text", "-o", text, workload)

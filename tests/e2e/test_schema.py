@@ -58,7 +58,7 @@ class Schema(Lab):
         kept = self.made.place / "kept"
         self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "-o", "a.wl", kept))
         self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "--head", "100", "-o", "b.wl", kept))
-        self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "--to", "csv", "-o", "a.csv", kept))
+        self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "--to", "text", "-o", "a.txt", kept))
         self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "-o", "c.wl", SOURCE / "tests/golden/traces/rep-calls.rep"))
         each = self.answer("convert", "-q", "--json", "--each", "-o", "all", kept)
         self.judge("mallab-convert-each-1", each)

@@ -157,11 +157,11 @@ static unsigned each_file(const char *folder, const char *begin, void (*check)(c
 
 TEST(traces_convert_to_their_text)
 {
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     (void)each_file("traces", "", check_trace);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++)
-        if (!formats_seen[conv_from_kind(facts.name)])
-            HARNESS_FAIL("no trace of format '%s'", facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++)
+        if (!formats_seen[format->kind])
+            HARNESS_FAIL("no trace of format '%s'", format->name);
 }
 
 /* ---- invalid ------------------------------------------------------------------------------- */
@@ -171,13 +171,13 @@ static FILE *answers;
 /* "trace-FORMAT-DEFECT": the longest format that the name begins with. */
 static const char *format_of(const char *name)
 {
-    struct conv_format_facts facts;
+    const struct conv_format *known;
     const char *format = NULL;
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const size_t length = strlen(facts.name);
-        if (strncmp(name + 6, facts.name, length) == 0 && name[6 + length] == '-' &&
+    for (size_t i = 0; (known = conv_format_at(i)) != NULL; i++) {
+        const size_t length = strlen(known->name);
+        if (strncmp(name + 6, known->name, length) == 0 && name[6 + length] == '-' &&
             (format == NULL || length > strlen(format)))
-            format = facts.name;
+            format = known->name;
     }
     return format;
 }

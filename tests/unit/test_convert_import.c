@@ -40,10 +40,10 @@ static void check_ops(const struct history *history, const char *path, const cha
 TEST(one_history_is_the_same_in_every_format)
 {
     static struct history history;
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     make_history(&history, HISTORY_CALLS);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const enum conv_kind kind = conv_from_kind(facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const enum conv_kind kind = conv_from_kind(format->name);
         const bool splits = kind == CONV_KIND_HEAPTRACK; /* a realloc is a free and a malloc there */
         const char *path = history_path(&history, kind), *out = scratch_path("history.wl");
         const struct conv_options options = {.overwrite = true, .window_ops = 1000};
@@ -56,9 +56,9 @@ TEST(one_history_is_the_same_in_every_format)
         CHECK_U64(report.survey.live_bytes_end, history.live_end);
         for (unsigned k = 0; k < CONV_IRREGULARITY_COUNT; k++)
             CHECK_U64(report.survey.irregular[k], 0);
-        CHECK(strncmp(report.survey.lacks, facts.lacks, strlen(facts.lacks)) == 0);
+        CHECK(strncmp(report.survey.lacks, format->lacks, strlen(format->lacks)) == 0);
         if (!splits)
-            check_ops(&history, out, facts.name);
+            check_ops(&history, out, format->name);
         conv_report_release(&report);
     }
 }
@@ -81,10 +81,10 @@ TEST(every_format_is_unpacked)
         NULL, archive_write_add_filter_gzip, archive_write_add_filter_zstd, archive_write_add_filter_xz,
         archive_write_add_filter_bzip2};
     static struct history history;
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     make_history(&history, HISTORY_CALLS);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const enum conv_kind kind = conv_from_kind(facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const enum conv_kind kind = conv_from_kind(format->name);
         const char *plain = history_path(&history, kind), *packed = scratch_path("packed");
         for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
             pack(plain, packed, filters[k] == NULL, filters[k], 1);
@@ -97,11 +97,11 @@ TEST(every_format_is_unpacked)
 TEST(every_format_is_read_from_a_pipe)
 {
     static struct history history;
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     const int before = dup(STDIN_FILENO);
     make_history(&history, HISTORY_CALLS);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const char *path = history_path(&history, conv_from_kind(facts.name));
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const char *path = history_path(&history, conv_from_kind(format->name));
         char command[1200];
         FILE *pipe;
         snprintf(command, sizeof command, "cat '%s'", path);
@@ -127,12 +127,12 @@ static enum fp_status survey_text(const char *text, struct conv_survey *ret)
 TEST(cut_ends_are_counted)
 {
     static struct history history;
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     make_history(&history, HISTORY_SHORT);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const enum conv_kind kind = conv_from_kind(facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const enum conv_kind kind = conv_from_kind(format->name);
         const char *path = history_path(&history, kind);
-        const struct conv_options options = {.from = facts.name};
+        const struct conv_options options = {.from = format->name};
         struct conv_survey survey;
         size_t size, cuts = 0;
         char *bytes = scratch_read(path, &size);
@@ -150,7 +150,7 @@ TEST(cut_ends_are_counted)
             conv_survey_release(&survey);
         }
         if (kind != CONV_KIND_GLIBC_WL && cuts < 5)
-            HARNESS_FAIL("%s: only %zu cuts were noticed", facts.name, cuts);
+            HARNESS_FAIL("%s: only %zu cuts were noticed", format->name, cuts);
         free(bytes);
     }
 }

@@ -61,10 +61,10 @@ static void check_whole(const struct conv_survey *survey, enum conv_kind kind)
 TEST(bad_lines_are_left_out)
 {
     static const char bad[] = "+-m 0x what is this\nx10 = mall\0oc(\n";
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     make_history(&history, HISTORY_CALLS);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const enum conv_kind kind = conv_from_kind(facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const enum conv_kind kind = conv_from_kind(format->name);
         struct conv_report report = {0};
         struct conv_survey survey;
         size_t size, with_size;
@@ -77,7 +77,7 @@ TEST(bad_lines_are_left_out)
         CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
         check_whole(&survey, kind);
         if (survey.irregular[CONV_BAD_LINES] != 2)
-            HARNESS_FAIL("%s: %llu bad lines", facts.name,
+            HARNESS_FAIL("%s: %llu bad lines", format->name,
                          (unsigned long long)survey.irregular[CONV_BAD_LINES]);
         CHECK_U64(survey.lost_marks, 2);
         CHECK(!survey.complete && strstr(survey.incomplete_why, "2 of its lines have no meaning") != NULL);
@@ -101,10 +101,10 @@ TEST(long_lines_are_left_out)
 {
     static const size_t lengths[] = {40000, 70000, 3000000};
     static char line[3000001];
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     make_history(&history, HISTORY_CALLS);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const enum conv_kind kind = conv_from_kind(facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const enum conv_kind kind = conv_from_kind(format->name);
         struct conv_survey survey;
         size_t size, with_size;
         if (is_binary(kind))
@@ -243,10 +243,10 @@ TEST(cut_packed_traces_convert_as_far_as_they_unpack)
 {
     static int (*const filters[])(struct archive *) = {
         archive_write_add_filter_gzip, archive_write_add_filter_zstd, archive_write_add_filter_xz};
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     make_history(&history, HISTORY_CALLS);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const enum conv_kind kind = conv_from_kind(facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const enum conv_kind kind = conv_from_kind(format->name);
         for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
             struct conv_survey survey;
             size_t size;
@@ -264,7 +264,7 @@ TEST(cut_packed_traces_convert_as_far_as_they_unpack)
                 conv_survey_release(&survey);
             } else {
                 char words[600];
-                HARNESS_FAIL("%s, filter %zu: %s", facts.name, k,
+                HARNESS_FAIL("%s, filter %zu: %s", format->name, k,
                              conv_error_text(&error, words, sizeof words));
             }
             free(bytes);
@@ -278,18 +278,18 @@ TEST(garbage_ends_soon)
     static const char *const endless[] = {"/dev/zero", "/dev/urandom"};
     static char garbage[3000000];
     uint32_t random = 5;
-    struct conv_format_facts facts;
+    const struct conv_format *format;
     struct conv_survey survey;
     for (size_t i = 0; i < sizeof garbage; i++)
         garbage[i] = (char)(random_next(&random) >> 8);
-    for (size_t i = 0; conv_format_facts(i, &facts); i++) {
-        const struct conv_options options = {.from = facts.name, .salvage = true};
-        const enum conv_kind kind = conv_from_kind(facts.name);
+    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
+        const struct conv_options options = {.from = format->name, .salvage = true};
+        const enum conv_kind kind = conv_from_kind(format->name);
         CHECK(survey_bytes(garbage, sizeof garbage, &options, &survey, &error) != FP_OK);
         CHECK_U64(conv_error_exit_code(&error), 3);
         if (kind == CONV_KIND_GLIBC_WL) /* which is not read from its beginning to its end */
             continue;
-        CHECK(strstr(error.what, facts.name) != NULL && strstr(error.what, "no call") != NULL);
+        CHECK(strstr(error.what, format->name) != NULL && strstr(error.what, "no call") != NULL);
         for (unsigned k = 0; k < 2; k++) {
             memset(&survey, 0, sizeof survey);
             CHECK_U64(conv_survey_file(endless[k], &options, &survey, &error), FP_ERR_CORRUPT);

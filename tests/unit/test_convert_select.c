@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "convert/open/input.h"
+#include "convert/open/workload_input.h"
 #include "convert/select/selection_plan.h"
 #include "unit/harness.h"
 #include "unit/history.h"
@@ -107,7 +108,7 @@ static const char *convert(const struct conv_selection *select)
         wl_writer_abandon(writer);
         return "";
     }
-    CHECK_U64(conv_plan_write(writer, &survey->selected), FP_OK);
+    CHECK_U64(conv_survey_note(writer, survey), FP_OK);
     CHECK_U64(wl_writer_finish(writer, survey->duration_ns, NULL, NULL, NULL), FP_OK);
     return spell_ops(path);
 }
@@ -247,7 +248,8 @@ TEST(a_selection_is_read_back_from_the_workload)
                                           .to = {.kind = CONV_WHEN_TIME, .value = 2500000000},
                                           .head = 12};
     struct wl_reader *reader = NULL;
-    struct conv_selected read;
+    struct conv_survey read = {0};
+    static struct conv_options none;
     begin();
     for (uint64_t i = 0; i < 40; i++)
         allocate(i % 2 == 0 ? 0 : 1, 0x1000 + i * 64, i + 1);
@@ -255,7 +257,9 @@ TEST(a_selection_is_read_back_from_the_workload)
     CHECK_STR(report.survey.selected.text, "0.00000001 s to 2.5 s; first 12 calls");
     CHECK_U64(wl_reader_open(scratch_path("select.wl"), NULL, &reader), FP_OK);
     CHECK_STR(wl_reader_meta(reader, "selection"), report.survey.selected.text);
-    conv_plan_read(reader, &read);
     wl_reader_close(reader);
-    CHECK(memcmp(&read, &report.survey.selected, sizeof read) == 0);
+    const char *path = scratch_path("select.wl");
+    CHECK_U64(conv_survey_workload(path, path, &none, &read, &error), FP_OK);
+    CHECK(memcmp(&read.selected, &report.survey.selected, sizeof read.selected) == 0);
+    conv_survey_release(&read);
 }

@@ -1,10 +1,10 @@
 # What cannot be written is told by a name that the user knows, and with a remedy that is one.
 awk 'BEGIN { srand(1); for (i = 1; i < 60000; i++) printf "1: malloc 0x%x%04x %d\n", i, rand() * 65536, rand() * 65536 }' >long.txt
 mkdir out
-(trap '' XFSZ; ulimit -f 8; "$MALLAB" convert -q --to csv -o out/long.csv long.txt) || echo "$?"
-(trap '' XFSZ; ulimit -f 8; TMPDIR="$PWD/out" "$MALLAB" convert -q --to csv -o - long.txt) || echo "$?"
+(trap '' XFSZ; ulimit -f 8; "$MALLAB" convert -q --to text -o out/long.txt long.txt) || echo "$?"
+(trap '' XFSZ; ulimit -f 8; TMPDIR="$PWD/out" "$MALLAB" convert -q --to text -o - long.txt) || echo "$?"
 # a reader that has had enough, where SIGPIPE is ignored
-(trap '' PIPE; "$MALLAB" convert -q --to csv -o - long.txt || echo "$?" >code) | true
+(trap '' PIPE; "$MALLAB" convert -q --to text -o - long.txt || echo "$?" >code) | true
 cat code
 # where the cause says it all no remedy is put behind it
 printf 'mallab-workload-text 9\n' >newer.txt
