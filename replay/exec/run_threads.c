@@ -11,7 +11,7 @@
 
 static void tell_end(struct rep_thread *thread, enum thread_end end)
 {
-    /* Release: pairs with the loads in await_end. */
+    /* Release: pairs with the loads in await_end, await_births. */
     atomic_store_explicit(&thread->end, end, memory_order_release);
     rep_futex_wake(&thread->end, INT32_MAX);
 }
@@ -105,13 +105,31 @@ static void await_former(struct rep_exec *exec, const struct rep_thread *self)
     atomic_fetch_sub(&exec->asleep, 1);
 }
 
-static void be_born(struct rep_exec *exec, const struct rep_thread *self)
+static void be_born(struct rep_exec *exec, struct rep_thread *self)
 {
     uint32_t most = atomic_load_explicit(&exec->alive_most, memory_order_relaxed);
     await_former(exec, self);
     const uint32_t alive = atomic_fetch_add(&exec->alive, 1) + 1;
     while (most < alive && !atomic_compare_exchange_weak(&exec->alive_most, &most, alive))
         continue;
+    tell_end(self, THREAD_GOES_ON);
+}
+
+/* A thread ends after those have been born that were born before its end: with the above, as many are alive at once as were.
+ * No deadlock for the same reason: all of it comes earlier in the recorded order. Its baton has gone on. */
+static void await_births(struct rep_exec *exec, const struct rep_thread *self)
+{
+    const struct rep_plan *plan = &exec->now->plan;
+    atomic_fetch_add(&exec->asleep, 1);
+    rep_watch_pause();
+    for (uint32_t i = 0; i < plan->part_count; i++) {
+        struct rep_thread *other = &exec->threads[plan->parts[i].thread];
+        while (other->newborn && other->first_at < self->last_at &&
+               atomic_load_explicit(&other->end, memory_order_acquire) == THREAD_COMES)
+            rep_futex_wait(&other->end, THREAD_COMES);
+    }
+    rep_watch_resume();
+    atomic_fetch_sub(&exec->asleep, 1);
 }
 
 /* Give each thread its part, and those whose first window this is a stack. The opener's own part
@@ -278,10 +296,12 @@ static uint32_t contribute(struct rep_exec *exec, struct rep_thread *self)
     if (self->newborn)
         be_born(exec, self);
     rep_execute_part(exec, self);
-    if ((self->baton && rep_baton_start(exec)) || !rep_ahead_take(exec))
-        return 1;
-    prepare_window(exec);
-    return 2;
+    const bool ahead = !(self->baton && rep_baton_start(exec)) && rep_ahead_take(exec);
+    if (ahead)
+        prepare_window(exec);
+    if (self->ends)
+        await_births(exec, self);
+    return ahead ? 2 : 1;
 }
 
 /* A thread's life: window after window. */

@@ -44,12 +44,13 @@ enum thread_state {
     THREAD_ENDED = 2,
 };
 
-enum thread_end { /* whoever must wait for a thread's end sleeps on it */
-                  THREAD_GOES_ON = 0,
-                  THREAD_LEAVES =
-                      1, /* it has left its own function; what the C library does at a thread's end is under way */
-                  THREAD_JOINING = 2,
-                  THREAD_JOINED = 3,
+enum thread_end {
+    THREAD_COMES = 0, /* whoever must wait for a thread's birth, or its end, sleeps on it */
+    THREAD_GOES_ON = 1,
+    THREAD_LEAVES =
+        2, /* it has left its own function; what the C library does at a thread's end is under way */
+    THREAD_JOINING = 3,
+    THREAD_JOINED = 4,
 };
 
 /* Lines that others write or poll stand apart from each other and from what only the thread itself uses. */

@@ -43,8 +43,9 @@ struct made {
     uint32_t next;              /* the window that made_next hands out */
 
     uint64_t seed;
-    bool
-        brief; /* every thread but the main one lives within a window, and there one is born when the one before has ended */
+    uint32_t
+        brief; /* not 0: every thread but the main one lives within a window, and has so many turns there: with one turn each is born
+                       when the one before has ended, with more all are alive at once */
     uint32_t ids_used, live_count;
     struct made_object objects[SOME_OPS + 1];
     uint32_t live[SOME_LIVE_MAX];
@@ -125,10 +126,13 @@ static void made_window(struct made *made, uint32_t window)
         made->summary.threads_at_once_max = alive_count;
     for (uint32_t number = 0, turn = 0; number < SOME_WINDOW_OPS;) {
         /* Each thread has a turn first, so that its first and last windows are what was said. */
-        const uint32_t thread = alive[turn < alive_count ? turn : made_pick(made, alive_count)];
+        const uint32_t thread = alive[turn < alive_count ? turn
+                                      : made->brief      ? turn % alive_count
+                                                         : made_pick(made, alive_count)];
         struct wl_run *run = &made->runs[first + into->run_count++];
-        const uint32_t length = made->brief ? (turn + 1) * SOME_WINDOW_OPS / alive_count - number
-                                            : 1 + made_pick(made, turn % 7 == 3 ? 30 : 4);
+        const uint32_t length = made->brief
+                                    ? (turn + 1) * SOME_WINDOW_OPS / (alive_count * made->brief) - number
+                                    : 1 + made_pick(made, turn % 7 == 3 ? 30 : 4);
         *run = (struct wl_run){.thread = thread};
         while (run->op_count < length && number < SOME_WINDOW_OPS) {
             made_op(made, window, number++, thread);
@@ -142,7 +146,6 @@ static void made_window(struct made *made, uint32_t window)
 
 static void made_brief_lives(struct made *made)
 {
-    made->brief = true;
     for (uint32_t i = 1; i < SOME_THREADS; i++) {
         made->threads[i].first_window = made->threads[i].last_window = i / 6;
         made->threads[i].exited = true;
@@ -150,7 +153,7 @@ static void made_brief_lives(struct made *made)
 }
 
 /* The same workload for the same seed; free() ends it. */
-static struct made *make_workload_of(uint64_t seed, bool brief)
+static struct made *make_workload_of(uint64_t seed, uint32_t brief)
 {
     struct made *made = calloc(1, sizeof *made);
     made->seed = seed;
@@ -165,7 +168,8 @@ static struct made *make_workload_of(uint64_t seed, bool brief)
         if (!thread->exited)
             thread->last_window = SOME_WINDOWS - 1;
     }
-    if (brief)
+    made->brief = brief;
+    if (brief > 0)
         made_brief_lives(made);
     for (uint32_t i = 0; i < SOME_WINDOWS; i++)
         made_window(made, i);
@@ -181,7 +185,7 @@ static struct made *make_workload_of(uint64_t seed, bool brief)
 
 static inline struct made *make_workload(uint64_t seed)
 {
-    return make_workload_of(seed, false);
+    return make_workload_of(seed, 0);
 }
 
 /* Hand out the windows in turn, as wl_reader_next does. */
