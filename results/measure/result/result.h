@@ -337,7 +337,6 @@ const char *res_json_kind_of_file(const char *path, const char **ret_remedy);
 
 #define RES_FLEET_LEAST_EFFECTIVE                                                                            \
     5.0 /* hosts of equal share: with fewer the spread is not known, and there is no verdict */
-#define RES_FLEET_FEW_EFFECTIVE 30.0 /* with fewer a rare class of losers may be in none of them */
 
 struct res_note;
 struct res_program_verdict;

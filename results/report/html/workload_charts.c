@@ -186,54 +186,9 @@ static json_t *parts_of(struct res_page *page, const struct res_result_workload 
     return parts;
 }
 
-static const struct res_call_figures *call_named(const struct res_result_entry *entry, const char *call)
-{
-    for (size_t i = 0; entry->latency != NULL && i < entry->latency->by_call_count; i++)
-        if (entry->latency->by_call[i].call != NULL && strcmp(entry->latency->by_call[i].call, call) == 0)
-            return &entry->latency->by_call[i];
-    return NULL;
-}
-
-/* The entry with calls, of the first candidate that has any: all made the same calls. NULL: none has. */
-static const struct res_result_entry *with_calls(const struct res_result_workload *workload)
-{
-    for (size_t i = 0; i < workload->candidate_count; i++)
-        if (workload->candidates[i].latency != NULL && workload->candidates[i].latency->by_call_count > 0)
-            return &workload->candidates[i];
-    return NULL;
-}
-
-/* Mean time by call, and what 99.9 % of calls do not exceed. */
-static void add_calls(struct res_page *page, const struct res_result_workload *workload,
-                      const struct res_result_entry *first)
-{
-    RES_FREED struct res_column *columns = res_calloc(workload->candidate_count + 2, sizeof *columns);
-    struct res_grid grid;
-    columns[0].heading = "ns a call (99.9 % need at most)";
-    columns[1] = (struct res_column){.heading = "calls", .right = true};
-    for (size_t i = 0; i < workload->candidate_count; i++)
-        columns[i + 2] = (struct res_column){.heading = workload->candidates[i].name, .right = true};
-    res_grid_begin(&grid, columns, workload->candidate_count + 2);
-    for (size_t at = 0; at < first->latency->by_call_count; at++) {
-        const char *call = first->latency->by_call[at].call;
-        if (call == NULL)
-            continue;
-        res_grid_add(&grid, call);
-        res_grid_own(&grid, res_printf("%s", RES_NUMBER(first->latency->by_call[at].count)));
-        for (size_t i = 0; i < workload->candidate_count; i++) {
-            const struct res_call_figures *own = call_named(&workload->candidates[i], call);
-            res_grid_own(&grid, own == NULL
-                                    ? res_strdup("-")
-                                    : res_printf("%s (%s)", RES_NS(own->typical_ns), RES_NS(own->p99_9_ns)));
-        }
-    }
-    res_page_grid(page, "Latency by call", &grid);
-}
-
 void res_page_latency(struct res_page *page, const struct res_result_workload *workload)
 {
     json_t *lines = parts_of(page, workload, "histogram"), *maps = parts_of(page, workload, "map");
-    const struct res_result_entry *first = with_calls(workload);
     if (json_array_size(lines) == 0 && json_array_size(maps) == 0) {
         json_decref(lines);
         json_decref(maps);
@@ -249,8 +204,6 @@ void res_page_latency(struct res_page *page, const struct res_result_workload *w
     if (json_array_size(maps) > 0)
         res_page_chart(page, "Calls by latency over recorded time", false,
                        json_pack("{s:s, s:O}", "kind", "map", "series", maps));
-    if (first != NULL)
-        add_calls(page, workload, first);
     res_page_mark(page, "</section>\n");
     json_decref(lines);
     json_decref(maps);

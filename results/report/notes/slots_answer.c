@@ -5,11 +5,9 @@
 #include "footprint/base/words.h"
 #include "results/report/notes/notes.h"
 
-/* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
-#define MAPPED       0.1
-#define MAPPED_BYTES 16e6
 /* A share of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
 #define OWN_SHARE 0.05
+#define OWN_HEAP  0.1 /* likewise of its resident memory */
 
 /* ---- what survives a limit ------------------------------------------------------------------- */
 
@@ -250,32 +248,7 @@ SLOT_WORD(live, live_words(about->workload->live))
 SLOT_WORD(why_timed, about->workload->memory_rounds > 0  ? NULL
                      : about->workload->duration_ns == 0 ? "the workload has no recorded time"
                                                          : "no pass on the recorded one was finished")
-SLOT_IF(end_live, res_is_torn_down(about->workload), "%s",
-        FP_BYTES(res_baseline_entry(about)->runs[0].live_end_bytes))
-SLOT_IF(peak_live, true, "%s", FP_BYTES((double)about->workload->live_peak_bytes))
 SLOT_WORD(unpredicted, about->workload->memory_rounds > 0 ? about->entry->not_predicted_why : NULL)
-
-/* NAN: not known. */
-static double mapped_bytes(const struct res_result_workload *workload)
-{
-    const struct res_process *process = res_whole_process(workload);
-    const struct res_result_entry *recorded = res_recorded_entry(workload);
-    return process != NULL && recorded != NULL && isfinite(workload->share_memory)
-               ? process->rss_anon_peak_bytes - recorded->figures.peak_bytes
-               : NAN;
-}
-
-static bool is_small_part(const struct res_result_workload *workload)
-{
-    const struct res_process *process = workload->process;
-    return process != NULL && mapped_bytes(workload) > (1 - MAPPED) * process->rss_anon_peak_bytes;
-}
-
-static bool is_little(const struct res_result_workload *workload)
-{
-    return workload->share_time < RES_SAVING_WORTH || workload->share_memory < RES_SAVING_WORTH ||
-           is_small_part(workload);
-}
 
 /* It tells why malloc matters little, and what would change that. */
 SLOT(own_allocator)
@@ -291,23 +264,12 @@ SLOT(own_allocator)
     };
     const struct res_result_workload *workload = about->workload;
     const char *program = workload->program != NULL ? workload->program : "";
-    if (workload->verdict == NULL || !(is_little(workload) || workload->share_time < OWN_SHARE))
+    const bool is_little = workload->share_time < OWN_SHARE || workload->share_memory < OWN_HEAP;
+    if (workload->verdict == NULL || !is_little)
         return;
     for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
         if (strncmp(program, OWN[i].program, strlen(OWN[i].program)) == 0)
             say("%s", OWN[i].sentence);
-}
-
-SLOT(mapped)
-{
-    struct res_text own = {0};
-    const struct res_result_workload *workload = about->workload;
-    say_own_allocator(about, &own);
-    const bool is_told = own.length > 0 || workload->verdict == NULL || !is_small_part(workload);
-    const double bytes = is_told ? 0 : mapped_bytes(workload);
-    free(own.text);
-    if (bytes > MAPPED_BYTES)
-        say("%s", FP_BYTES(bytes));
 }
 
 /* ---- what is to be pasted -------------------------------------------------------------------- */

@@ -263,22 +263,6 @@ SLOT(pairs_resolve)
     }
 }
 
-/* ---- whom it reaches ------------------------------------------------------------------------- */
-
-static uint64_t compared_of(const struct res_about *about)
-{
-    return about->workload->group_processes > 0 ? about->workload->group_processes : 1;
-}
-
-/* All processes that a command starts have the preloaded library; the figures may be of one of them. */
-SLOT(processes)
-{
-    const struct res_result_entry *entries[RES_TRIED_MAX];
-    if (about->workload->processes > compared_of(about) && res_notes_tried(about->workload, entries) > 0)
-        say("%s", FP_GROUPED(about->workload->processes));
-}
-SLOT_IF(compared, true, "%s %s", FP_GROUPED(compared_of(about)), compared_of(about) == 1 ? "is" : "are")
-
 /* ---- what would confirm ---------------------------------------------------------------------- */
 
 static double run_ns_of(const struct res_about *about)

@@ -187,7 +187,3 @@ SLOT(mixed_kinds)
         add_name(words, told, i, mixed->kind_count);
     }
 }
-
-SLOT_IF(few_hosts,
-        about->fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE && about->fleet->n_eff < RES_FLEET_FEW_EFFECTIVE,
-        "%.0f", floor(about->fleet->n_eff))

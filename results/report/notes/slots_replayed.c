@@ -93,7 +93,6 @@ static struct res_growth grew(const struct res_about *about)
 }
 
 SLOT_IF(grew, grew(about).bytes > 0, "%.3g", grew(about).bytes / 1e6)
-SLOT_IF(grew_range, grew(about).bytes > 0, "%.3g to %.3g", grew(about).low / 1e6, grew(about).high / 1e6)
 
 /* It looks at all candidates: one that grows is enough, or the program. */
 SLOT(growing)
@@ -164,20 +163,8 @@ static bool are_theirs(const struct res_about *about)
 
 SLOT_IF(cpus_asked, cpus_asked(about) > 0, "%.0f", cpus_asked(about))
 SLOT_IF(cpus_there, cpus_there(about) > 0, "%.0f", cpus_there(about))
-SLOT_IF(cpus_other,
-        are_theirs(about) && cpus_there(about) > 0 &&
-            fabs(cpus_there(about) - about->result->machine.cpus) > 0,
-        "%.0f", cpus_there(about))
 SLOT_IF(cpus_unknown, are_theirs(about) && cpus_there(about) < 1 && about->result->machine.cpus > 0, "%.0f",
         about->result->machine.cpus)
-SLOT_IF(ended_width, is_stopped_by(about, "until"), "%.3g%%", 100 * about->workload->stopped_until_width)
-SLOT_IF(ended_decided, is_stopped_by(about, "decided"), "%s", "all of --decide")
-SLOT_IF(ended_budget, is_stopped_by(about, "time_budget"), "%s",
-        RES_DURATION(fmax(about->workload->stopped_time_budget_ns, 0)))
-SLOT_IF(ended_most, is_stopped_by(about, "rounds_max"), "%s", FP_GROUPED(about->workload->rounds))
-SLOT_IF(ended_widest, !is_stopped_by(about, "rounds") && isfinite(about->workload->stopped_width), "%.2g %%",
-        100 * about->workload->stopped_width)
-
 static uint64_t asked_of(const struct res_about *about)
 {
     return is_stopped_by(about, "interrupt") ? about->workload->stopped_rounds_max
@@ -198,11 +185,6 @@ SLOT(harness)
 }
 
 /* ---- noise ----------------------------------------------------------------------------------- */
-
-bool res_control_failed(const struct res_about *about)
-{
-    return about->workload->control.failed != NULL;
-}
 
 bool res_control_held(const struct res_about *about)
 {
@@ -253,8 +235,6 @@ SLOT(noise_time)
         interval[0] != '\0' ? " " : "", interval);
 }
 SLOT_IF(noise_peak, true, "%s", RES_PERCENT(about->workload->control.figures.peak.ratio))
-SLOT_IF(noise_large, about->workload->control.figures.time.verdict >= RES_LESS,
-        "more than chance: this machine was not quiet")
 
 /* The worst disturbance gets one line, the rest is told with details. */
 SLOT(disturbed_by)

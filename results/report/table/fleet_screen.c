@@ -108,7 +108,6 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
         {.heading = "change", .group = sums, .right = true, .gap = 1},
         {.heading = "on average", .group = sums, .right = true, .gap = 1},
         {.heading = "95 % range", .group = sums, .gap = 1, .hidden = !KNOWN(peak.low)},
-        {.heading = "change", .group = "sum of means", .alone = "sum of means", .right = true, .gap = 2},
         {.heading = "largest", .group = hosts, .alone = hosts, .right = true, .gap = 2},
     };
     res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
@@ -120,9 +119,8 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
             res_grid_add(grid, RES_PERCENT(candidate->peaks.ratio));
             res_grid_add(grid, RES_PERCENT(candidate->peak.ratio));
             add_range(grid, candidate->peak.low, candidate->peak.high);
-            res_grid_add(grid, RES_PERCENT(candidate->means.ratio));
         } else {
-            add_blanks(grid, 4);
+            add_blanks(grid, 3);
         }
         add_bytes(grid, candidate->largest_bytes, host);
     }
