@@ -9,7 +9,7 @@
 
 #include "results/report/beside/beside.h"
 
-/* Points of a series in the page. Longer ones are drawn by the least and the greatest value of equal parts. */
+/* Points of a series in the page. Longer ones are drawn by the greatest value of equal parts. */
 #define RES_HTML_POINTS_MAX 8000u
 
 struct res_html_source {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/words.h"
 #include "results/report/html/html.h"
 
 /* Made by embed.py. */
@@ -144,42 +143,18 @@ void res_page_rest(struct res_page *page, const struct res_note *notes, size_t c
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The character that an escape stands for, of one beyond 16 bits its half; 0: an escape of two bytes. */
-static uint32_t escaped_character(const char *escape)
-{
-    char digits[5] = "";
-    if (escape[1] != 'u')
-        return 0;
-    memcpy(digits, escape + 2, 4); /* jansson writes four */
-    return (uint32_t)strtoul(digits, NULL, 16);
-}
-
-/* Tags, U+E0000 to U+E03FF, begin with this half. */
-#define TAG_HALF 0xdb40u
-
+/* Words in it are plain (res_json_text): only marks are left to hide. */
 char *res_html_escaped(const json_t *data)
 {
     struct res_text text = {0};
     RES_FREED char *plain = json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
-    /* Outside of strings JSON has none of these four. */
     const char *rest = plain != NULL ? plain : "null";
-    uint32_t last = 0;
     while (*rest != '\0') {
-        const size_t harmless = strcspn(rest, "<>&\\");
+        const size_t harmless = strcspn(rest, "<>&");
         res_text_add(&text, rest, harmless);
         rest += harmless;
-        if (*rest == '\\') {
-            /* A character that is not seen is shown as its escape. Other escapes are two bytes, or so begin. */
-            const uint32_t character = escaped_character(rest);
-            if (character != 0 &&
-                (fp_character_is_hidden(character) || character == TAG_HALF || last == TAG_HALF))
-                res_text_add(&text, "\\", 1);
-            res_text_add(&text, rest, 2);
-            rest += 2;
-            last = character;
-        } else if (*rest != '\0') {
+        if (*rest != '\0')
             res_text_printf(&text, "\\u%04x", (unsigned)(unsigned char)*rest++);
-        }
     }
     return text.text;
 }

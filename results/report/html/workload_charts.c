@@ -33,47 +33,28 @@ static double *median_series(const struct res_result_entry *entry, size_t count)
     return series;
 }
 
-/* The begin of a part; each yields two points, so that all series keep their extremes at shared times. */
-static size_t part_begin(size_t part, size_t parts, size_t count)
-{
-    return (size_t)((__uint128_t)part * count / parts);
-}
-
+/* A long series is drawn by the greatest value of equal parts. */
 static json_t *points_of(const double *series, size_t count)
 {
     json_t *array = json_array();
-    const size_t parts = RES_HTML_POINTS_MAX / 2;
-    for (size_t i = 0; count <= RES_HTML_POINTS_MAX && i < count; i++)
-        json_array_append_new(array, res_json_number(series[i]));
-    for (size_t part = 0; count > RES_HTML_POINTS_MAX && part < parts; part++) {
-        const size_t end = part_begin(part + 1, parts, count);
-        size_t least = part_begin(part, parts, count), greatest = least;
-        for (size_t i = least; i < end; i++) {
-            least = !(series[least] <= series[i]) ? i : least;
-            greatest = !(series[greatest] >= series[i]) ? i : greatest;
-        }
-        json_array_append_new(array, res_json_number(series[least < greatest ? least : greatest]));
-        json_array_append_new(array, res_json_number(series[least < greatest ? greatest : least]));
+    const size_t parts = count < RES_HTML_POINTS_MAX ? count : RES_HTML_POINTS_MAX;
+    for (size_t part = 0, at = 0; part < parts; part++) {
+        const size_t end = (size_t)((__uint128_t)(part + 1) * count / parts);
+        double greatest = series[at];
+        for (; at < end; at++)
+            greatest = fmax(greatest, series[at]);
+        json_array_append_new(array, res_json_number(greatest));
     }
     return array;
 }
 
-/* Times are those of a part's first and last window, whatever window in it had the extreme. They must not fall: charts
- * search in them. */
+/* Times must not fall: charts search in them. */
 static json_t *times_of(double *times, size_t count)
 {
-    const size_t parts = RES_HTML_POINTS_MAX / 2;
-    for (size_t i = 0; i < count; i++)
-        if (i > 0 && !(times[i] >= times[i - 1]))
+    for (size_t i = 1; i < count; i++)
+        if (!(times[i] >= times[i - 1]))
             times[i] = times[i - 1];
-    if (count <= RES_HTML_POINTS_MAX)
-        return points_of(times, count);
-    json_t *array = json_array();
-    for (size_t part = 0; part < parts; part++) {
-        json_array_append_new(array, res_json_number(times[part_begin(part, parts, count)]));
-        json_array_append_new(array, res_json_number(times[part_begin(part + 1, parts, count) - 1]));
-    }
-    return array;
+    return points_of(times, count);
 }
 
 /* A line or bars of a chart. */
