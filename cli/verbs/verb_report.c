@@ -59,8 +59,11 @@ static int take_options(int argc, char **argv, struct settings *ret_settings,
 
 static char *show_fleet(const struct res_fleet *fleet, enum cli_format format, const struct res_style *style)
 {
-    return format == CLI_FORMAT_JSON ? cli_json_document(res_fleet_write(fleet))
-                                     : res_fleet_document(fleet, style);
+    struct res_document document = {.style = style};
+    if (format == CLI_FORMAT_JSON)
+        return cli_json_document(res_fleet_write(fleet));
+    res_fleet_show(&document, fleet);
+    return res_document_end(&document);
 }
 
 static char *show(const struct res_result *result, enum cli_format format, const struct res_style *style)

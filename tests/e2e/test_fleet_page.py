@@ -93,7 +93,7 @@ class FleetPage(Fleets):
         page = self.page("--together", "--expect", "hosts", "results", status=FAILED)
         self.assertIsNone(page.run("window.broken ?? null"))
         self.assertEqual(page.run("document.querySelectorAll('main img, main b').length"), 0)
-        self.assertIn("30 of those expected", page.run("document.querySelector('.fleet').textContent"))
+        self.assertIn("30 of those expected", page.run("document.querySelector('.result').textContent"))
         self.assertEqual(page.run("document.querySelectorAll('td.bad').length > 0"), True)
         for width in (360, 800):
             page.open(self.place / "out.html", width=width, dark=True)

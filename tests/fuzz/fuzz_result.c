@@ -76,9 +76,12 @@ static void check_fleet(const struct res_result *result, int fd)
                            markdown = {.form = RES_FORM_MARKDOWN, .details = true};
     if (result->fleet == NULL)
         return;
-    check_shown(res_fleet_document(result->fleet, &plain), false);
-    check_shown(res_fleet_document(result->fleet, &full), false);
-    check_shown(res_fleet_document(result->fleet, &markdown), false);
+    const struct res_style *const styles[] = {&plain, &full, &markdown};
+    for (size_t i = 0; i < 3; i++) {
+        struct res_document document = {.style = styles[i]};
+        res_fleet_show(&document, result->fleet);
+        check_shown(res_document_end(&document), false);
+    }
 }
 
 static void check_beside(struct res_beside *beside)

@@ -229,7 +229,7 @@ char *res_beside_document(const struct res_beside *beside, const struct res_styl
         do
             add_row(&grid, beside, &beside->findings[at], plain);
         while (++at < beside->finding_count && !is_first_of_workload(beside, at));
-        res_document_table(&document, &grid);
+        res_document_table(&document, "Figures", &grid);
         if (words != NULL)
             res_document_line(&document, "%s", words);
         res_document_gap(&document);

@@ -105,7 +105,7 @@ struct res_document {
 /* res_document_heading - a heading of a level, 1 the highest; a terminal has the words alone.
  * res_document_line    - a remark on what stands above: a line, or an item of a list.
  * res_document_names   - a line for each, or "what: name"; `most` at most and how many more; most 0: all.
- * res_document_table   - a grid as it was filled; its rows are gone then.
+ * res_document_table   - a grid as it was filled; its rows are gone then. caption: of a page, for who does not see it.
  * res_document_gap     - an empty line.
  * res_document_end     - all of it, of HTML the inside of a page. The caller's to free. */
 void res_document_heading(struct res_document *document, unsigned level, const char *format, ...)
@@ -114,7 +114,7 @@ void res_document_line(struct res_document *document, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void res_document_names(struct res_document *document, const char *what, const struct res_texts *names,
                         size_t most);
-void res_document_table(struct res_document *document, struct res_grid *grid);
+void res_document_table(struct res_document *document, const char *caption, struct res_grid *grid);
 void res_document_gap(struct res_document *document);
 char *res_document_end(struct res_document *document);
 

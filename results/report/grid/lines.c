@@ -295,12 +295,12 @@ void res_document_names(struct res_document *document, const char *what, const s
         res_document_line(document, "%s%s%zu more", what, colon, names->count - most);
 }
 
-void res_document_table(struct res_document *document, struct res_grid *grid)
+void res_document_table(struct res_document *document, const char *caption, struct res_grid *grid)
 {
     if (document->style->form == RES_FORM_MARKDOWN)
         res_grid_markdown(grid, &document->text);
     else if (document->style->form == RES_FORM_HTML)
-        res_grid_html(grid, "Figures", &document->text);
+        res_grid_html(grid, caption, &document->text);
     else
         res_grid_text(grid, document->style, &document->text);
 }

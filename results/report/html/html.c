@@ -10,6 +10,8 @@
 
 #define NOTE "Time in allocator calls is not application speed; figures of different machines do not compare."
 
+static const struct res_style PAGE = {.form = RES_FORM_HTML};
+
 /* ---- a workload ------------------------------------------------------------------------------ */
 
 /* The lines that answer, for who sees a closed workload. */
@@ -30,10 +32,10 @@ static void add_decision(struct res_page *page, const struct res_result *result,
     if (workload->candidate_count == 0)
         return;
     res_page_own(page, "p", "explain", res_verdict_share(result, workload));
-    res_page_notes(page, workload->notes, workload->note_count);
+    res_notes_lead(&page->body, workload->notes, workload->note_count);
     res_verdict_grid(&grid, result, workload);
     res_page_grid(page, "Candidates", &grid);
-    res_page_rest(page, workload->notes, workload->note_count);
+    res_notes_rest(&page->body, workload->notes, workload->note_count, NULL);
 }
 
 static void add_workload(struct res_page *page, const struct res_result *result,
@@ -60,32 +62,6 @@ static void add_workload(struct res_page *page, const struct res_result *result,
         res_page_latency(page, workload);
     }
     res_page_mark(page, is_alone ? "</article>\n" : "</details>\n");
-}
-
-/* ---- several workloads ----------------------------------------------------------------------- */
-
-static void add_fleet(struct res_page *page, const struct res_fleet *fleet)
-{
-    struct res_grid grid;
-    res_page_mark(page, "<section class=\"fleet\">");
-    res_page_own(page, "h2", NULL, res_fleet_head(fleet));
-    res_page_notes(page, fleet->notes, fleet->note_count);
-    if (fleet->candidate_count > 1) {
-        res_fleet_time_grid(&grid, fleet);
-        res_page_grid(page, "Time of all together", &grid);
-    }
-    res_fleet_memory_grid(&grid, fleet);
-    res_page_grid(page, "Memory of all together", &grid);
-    res_page_rest(page, fleet->notes, fleet->note_count);
-    if (fleet->candidate_count > 1 && fleet->host_count > 0) {
-        res_page_part(page, "Every host",
-                      "? is not told apart from the baseline, = is the same, in brackets is what is in no "
-                      "common figure.");
-        res_fleet_hosts_grid(&grid, fleet);
-        res_page_grid(page, "Every host", &grid);
-        res_page_mark(page, "</section>\n");
-    }
-    res_page_mark(page, "</section>\n");
 }
 
 /* ---- what it rests on ------------------------------------------------------------------------ */
@@ -130,16 +106,6 @@ static void add_basis(struct res_page *page, const struct res_result *result)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void add_confirmation(struct res_page *page, const struct res_result *result)
-{
-    struct res_grid grid;
-    res_page_own(page, "h2", NULL, res_confirm_ran(result->confirmation));
-    res_page_words(page, "p", "explain", res_confirm_counts(result->confirmation));
-    res_page_notes(page, result->notes, result->note_count);
-    res_confirm_grid(&grid, result);
-    res_page_grid(page, "The program itself", &grid);
-}
-
 static void add_result(struct res_page *page, const struct res_html_source *source, size_t *number,
                        bool is_alone, bool has_others)
 {
@@ -149,15 +115,15 @@ static void add_result(struct res_page *page, const struct res_html_source *sour
     if (has_others)
         res_page_words(page, "h1", "file", source->name);
     if (result->fleet != NULL)
-        add_fleet(page, result->fleet);
+        res_fleet_show(&page->body, result->fleet);
     for (size_t i = 0; i < result->workload_count; i++)
         add_workload(page, result, &result->workloads[i], ++*number, is_alone);
     if (is_confirm)
-        add_confirmation(page, result);
+        res_confirm_screen(&page->body, result);
     else if (!res_result_is_fleet(result))
-        res_page_notes(page, result->notes, result->note_count);
+        res_notes_lead(&page->body, result->notes, result->note_count);
     if (!res_result_is_fleet(result))
-        res_page_rest(page, result->notes, result->note_count);
+        res_notes_rest(&page->body, result->notes, result->note_count, NULL);
     add_basis(page, result);
     res_page_mark(page, "</section>\n");
 }
@@ -194,7 +160,7 @@ static char *page_title(const struct res_html_source *sources, size_t workloads)
 
 char *res_html(const struct res_html_source *sources, size_t count)
 {
-    struct res_page page = {.charts = json_array()};
+    struct res_page page = {.body = {.style = &PAGE}, .charts = json_array()};
     size_t workloads = 0, number = 0;
     for (size_t i = 0; i < count; i++)
         workloads += sources[i].result->workload_count;
@@ -240,8 +206,7 @@ static void add_chart(struct res_page *page, const struct res_history *history, 
 
 char *res_html_history(const struct res_history *history)
 {
-    const struct res_style form = {.form = RES_FORM_HTML};
-    struct res_page page = {.charts = json_array()};
+    struct res_page page = {.body = {.style = &PAGE}, .charts = json_array()};
     for (size_t first = 0; first < history->point_count; first = res_history_end(history, first, true)) {
         const struct res_history_point *point = &history->points[first];
         RES_FREED char *title = res_printf("Time against %s", point->baseline);
@@ -254,7 +219,7 @@ char *res_html_history(const struct res_history *history)
     }
     res_page_part(&page, "Every result",
                   "Times of different days do not compare; changes to the baseline of the same result do.");
-    RES_FREED char *document = res_history_document(history, &form);
+    RES_FREED char *document = res_history_document(history, &PAGE);
     res_page_mark(&page, "%s</section>\n", document);
     RES_FREED char *title = res_printf("%s - mallab history",
                                        history->point_count > 0 ? history->points->workload : "nothing");
@@ -263,7 +228,7 @@ char *res_html_history(const struct res_history *history)
 
 char *res_html_document(const char *title, char *document)
 {
-    struct res_page page = {0};
+    struct res_page page = {.body = {.style = &PAGE}};
     res_page_mark(&page, "<section>%s</section>\n", document);
     free(document);
     return res_page_whole(&page, title);

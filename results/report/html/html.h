@@ -38,7 +38,7 @@ char *res_html_escaped(const json_t *data);
 #define RES_PAGE_OTHERS 8u
 
 struct res_page {
-    struct res_text body;
+    struct res_document body;      /* in the form RES_FORM_HTML */
     json_t *charts;                /* those so far */
     char *owners[RES_PAGE_OTHERS]; /* names of others that have a colour; NULL: none has it */
 };
@@ -61,11 +61,6 @@ void res_page_chart(struct res_page *page, const char *title, bool is_headed, js
 
 /* res_page_colour - the colour of an allocator, by its name: the same on every page. */
 size_t res_page_colour(struct res_page *page, const char *name);
-
-/* res_page_notes - the notes of a result or workload: first the warnings that stand above everything, then the verdict with what is to be
- * pasted; the rest by res_page_rest. */
-void res_page_notes(struct res_page *page, const struct res_note *notes, size_t count);
-void res_page_rest(struct res_page *page, const struct res_note *notes, size_t count);
 
 /* Charts of a workload (workload_charts.c), each where its data is. */
 void res_page_time(struct res_page *page, const struct res_result *result,

@@ -21,7 +21,7 @@ void res_page_mark(struct res_page *page, const char *format, ...)
     if (vasprintf(&marks, format, arguments) < 0)
         res_no_memory();
     va_end(arguments);
-    res_text_add(&page->body, marks, strlen(marks));
+    res_text_add(&page->body.text, marks, strlen(marks));
 }
 
 void res_page_words(struct res_page *page, const char *tag, const char *kind, const char *words)
@@ -29,7 +29,7 @@ void res_page_words(struct res_page *page, const char *tag, const char *kind, co
     if (words == NULL)
         return;
     res_page_mark(page, kind != NULL ? "<%s class=\"%s\">" : "<%s>", tag, kind);
-    res_html_add(&page->body, words);
+    res_html_add(&page->body.text, words);
     res_page_mark(page, "</%s>\n", tag);
 }
 
@@ -48,7 +48,7 @@ void res_page_part(struct res_page *page, const char *title, const char *explana
 
 void res_page_grid(struct res_page *page, const char *caption, struct res_grid *grid)
 {
-    res_grid_html(grid, caption, &page->body);
+    res_grid_html(grid, caption, &page->body.text);
     res_grid_release(grid);
 }
 
@@ -81,66 +81,6 @@ size_t res_page_colour(struct res_page *page, const char *name)
     return RES_PAGE_KNOWN + place % RES_PAGE_OTHERS;
 }
 
-/* ---- notes ----------------------------------------------------------------------------------- */
-
-static void add_note(struct res_page *page, const struct res_note *note)
-{
-    res_page_mark(page, "<li%s><strong>", note->severity == RES_NOTE_WARNING ? " class=\"warning\"" : "");
-    res_html_add(&page->body, note->label);
-    res_page_mark(page, ":</strong> ");
-    res_html_add(&page->body, note->text);
-    if (note->detail != NULL)
-        res_page_words(page, "code", "command whole", note->detail);
-    res_page_mark(page, "</li>\n");
-}
-
-/* Notes before the verdict stand above everything: nothing below counts without them. */
-static size_t advice_of(const struct res_note *notes, size_t count)
-{
-    size_t first = 0;
-    while (first < count && notes[first].severity != RES_NOTE_ADVICE)
-        first++;
-    return first < count ? first : 0;
-}
-
-static void add_list(struct res_page *page, const struct res_note *notes, size_t first, size_t end)
-{
-    bool any = false;
-    for (size_t i = first; i < end; i++) {
-        if (notes[i].severity == RES_NOTE_ADVICE)
-            continue;
-        res_page_mark(page, "%s", any ? "" : "<ul class=\"notes\">");
-        add_note(page, &notes[i]);
-        any = true;
-    }
-    res_page_mark(page, "%s", any ? "</ul>\n" : "");
-}
-
-void res_page_notes(struct res_page *page, const struct res_note *notes, size_t count)
-{
-    bool any = false;
-    add_list(page, notes, 0, advice_of(notes, count));
-    for (size_t i = 0; i < count; i++) {
-        if (notes[i].severity != RES_NOTE_ADVICE)
-            continue;
-        res_page_mark(page, "%s", any ? "" : "<div class=\"advice\"><strong>Verdict</strong><ul>");
-        res_page_mark(page, "<li>");
-        if (notes[i].detail != NULL)
-            res_page_mark(page, "To try ");
-        res_html_add(&page->body, notes[i].text);
-        if (notes[i].detail != NULL)
-            res_page_words(page, "code", "command whole", notes[i].detail);
-        res_page_mark(page, "</li>\n");
-        any = true;
-    }
-    res_page_mark(page, "%s", any ? "</ul></div>\n" : "");
-}
-
-void res_page_rest(struct res_page *page, const struct res_note *notes, size_t count)
-{
-    add_list(page, notes, advice_of(notes, count), count);
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Words in it are plain (res_json_text): only marks are left to hide. */
@@ -167,12 +107,12 @@ char *res_page_whole(struct res_page *page, const char *title)
     res_text_add(&text, res_html_page, gaps[0]);
     res_html_add(&text, title);
     res_text_add(&text, res_html_page + gaps[0], gaps[1] - gaps[0]);
-    res_text_add(&text, page->body.text, page->body.length);
+    res_text_add(&text, page->body.text.text, page->body.text.length);
     res_text_add(&text, res_html_page + gaps[1], gaps[2] - gaps[1]);
     res_text_add(&text, charts, strlen(charts));
     res_text_add(&text, res_html_page + gaps[2], res_html_page_length - gaps[2]);
     free(charts);
-    free(page->body.text);
+    free(page->body.text.text);
     for (size_t i = 0; i < RES_PAGE_OTHERS; i++)
         free(page->owners[i]);
     json_decref(page->charts);

@@ -7,7 +7,6 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/fleet/fleet.h"
-#include "results/report/grid/grid.h"
 
 /* ---- from a row to words --------------------------------------------------------------------- */
 
@@ -232,7 +231,7 @@ void res_notes_screen(struct res_text *text, const struct res_note *notes, size_
         add_line(text, RESOLUTION, lacks, details);
 }
 
-void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count)
+static void add_markdown(struct res_text *text, const struct res_note *notes, size_t count)
 {
     bool is_list = false;
     for (size_t i = 0; i < count; i++) {
@@ -255,6 +254,72 @@ void res_notes_markdown(struct res_text *text, const struct res_note *notes, siz
         res_text_printf(text, "\n");
         is_list = true;
     }
+}
+
+/* Notes before the verdict stand above everything: nothing below counts without them. */
+static size_t advice_of(const struct res_note *notes, size_t count)
+{
+    size_t first = 0;
+    while (first < count && notes[first].severity != RES_NOTE_ADVICE)
+        first++;
+    return first < count ? first : 0;
+}
+
+/* One of a page: marks, its words, and what is to be copied. */
+static void add_item(struct res_text *text, const struct res_note *note, const char *begin)
+{
+    res_text_printf(text, "%s", begin);
+    res_html_add(text, note->text);
+    if (note->detail != NULL) {
+        res_text_printf(text, "<code class=\"command whole\">");
+        res_html_add(text, note->detail);
+        res_text_printf(text, "</code>\n");
+    }
+    res_text_printf(text, "</li>\n");
+}
+
+static void add_list(struct res_text *text, const struct res_note *notes, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (notes[i].severity == RES_NOTE_ADVICE)
+            continue;
+        res_text_printf(text, "%s<li%s><strong>", any ? "" : "<ul class=\"notes\">",
+                        notes[i].severity == RES_NOTE_WARNING ? " class=\"warning\"" : "");
+        res_html_add(text, notes[i].label);
+        add_item(text, &notes[i], ":</strong> ");
+        any = true;
+    }
+    res_text_printf(text, "%s", any ? "</ul>\n" : "");
+}
+
+void res_notes_lead(struct res_document *document, const struct res_note *notes, size_t count)
+{
+    struct res_text *text = &document->text;
+    bool any = false;
+    if (document->style->form != RES_FORM_HTML)
+        return;
+    add_list(text, notes, advice_of(notes, count));
+    for (size_t i = 0; i < count; i++) {
+        if (notes[i].severity != RES_NOTE_ADVICE)
+            continue;
+        res_text_printf(text, "%s", any ? "" : "<div class=\"advice\"><strong>Verdict</strong><ul>");
+        add_item(text, &notes[i], notes[i].detail != NULL ? "<li>To try " : "<li>");
+        any = true;
+    }
+    res_text_printf(text, "%s", any ? "</ul></div>\n" : "");
+}
+
+void res_notes_rest(struct res_document *document, const struct res_note *notes, size_t count,
+                    const char *command)
+{
+    const size_t told = advice_of(notes, count);
+    if (document->style->form == RES_FORM_TEXT)
+        res_notes_screen(&document->text, notes, count, command, true);
+    else if (document->style->form == RES_FORM_MARKDOWN)
+        add_markdown(&document->text, notes, count);
+    else
+        add_list(&document->text, notes + told, count - told);
 }
 
 /* ---- the line above a table ------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #define MALLAB_RESULTS_REPORT_NOTES_NOTES_H
 
 #include "results/measure/figures/figures.h"
+#include "results/report/grid/grid.h"
 
 #define RES_VERDICT_LABEL "verdict" /* of the lines that answer */
 
@@ -32,8 +33,12 @@ void res_notes_details(struct res_text *text, const struct res_note *notes, size
 void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command,
                       bool details);
 
-/* res_notes_markdown - the same without details: a list, and what is to be pasted as a block of code. */
-void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count);
+/* res_notes_lead - print what a page has above its tables: warnings before the verdict, and the verdict. Other forms have it below.
+ * res_notes_rest - the others below them, of other forms all: on a screen with all lines, in Markdown without details, what is to be
+ * pasted as a block of code. */
+void res_notes_lead(struct res_document *document, const struct res_note *notes, size_t count);
+void res_notes_rest(struct res_document *document, const struct res_note *notes, size_t count,
+                    const char *command);
 
 /* res_notes_recorded - what the recording lacks, which is told above a table; NULL: nothing. Borrowed. */
 const char *res_notes_recorded(const struct res_result_workload *workload);

@@ -60,7 +60,7 @@ static bool is_known(const struct res_fleet *fleet, size_t offset)
 
 #define KNOWN(member) is_known(fleet, offsetof(struct res_fleet_candidate, member))
 
-void res_fleet_time_grid(struct res_grid *grid, const struct res_fleet *fleet)
+static void time_grid(struct res_grid *grid, const struct res_fleet *fleet)
 {
     const char *time = fleet->of_time == RES_FLEET_OF_PROCESS ? "CPU time of the program" : "time in malloc";
     const struct res_column columns[] = {
@@ -91,7 +91,7 @@ static void add_bytes(struct res_grid *grid, double bytes, struct res_bytes_unit
     res_grid_add(grid, RES_IN_UNIT(bytes, unit));
 }
 
-void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
+static void memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
 {
     double sum = 0, one = 0;
     for (size_t i = 0; i < fleet->candidate_count; i++) {
@@ -128,13 +128,13 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void add_grid(struct res_document *document, struct res_grid *grid)
+static void add_grid(struct res_document *document, const char *caption, struct res_grid *grid)
 {
     if (document->style->form == RES_FORM_TEXT) {
         res_grid_screen(grid, document->style, &document->text);
         return;
     }
-    res_document_table(document, grid);
+    res_document_table(document, caption, grid);
     res_document_gap(document);
     res_grid_release(grid);
 }
@@ -144,16 +144,14 @@ void res_fleet_screen(struct res_document *document, const struct res_fleet *fle
     struct res_grid grid;
     RES_FREED char *head = res_fleet_head(fleet);
     res_document_heading(document, 2, "%s", head);
+    res_notes_lead(document, fleet->notes, fleet->note_count);
     if (fleet->candidate_count > 1) {
-        res_fleet_time_grid(&grid, fleet);
-        add_grid(document, &grid);
+        time_grid(&grid, fleet);
+        add_grid(document, "Time of all together", &grid);
     }
-    res_fleet_memory_grid(&grid, fleet);
-    add_grid(document, &grid);
-    if (document->style->form == RES_FORM_TEXT)
-        res_notes_screen(&document->text, fleet->notes, fleet->note_count, NULL, true);
-    else
-        res_notes_markdown(&document->text, fleet->notes, fleet->note_count);
+    memory_grid(&grid, fleet);
+    add_grid(document, "Memory of all together", &grid);
+    res_notes_rest(document, fleet->notes, fleet->note_count, NULL);
 }
 
 /* ---- which hosts, in which order ------------------------------------------------------------ */
@@ -316,32 +314,29 @@ static void add_title(struct res_document *document, const char *leader, size_t 
                              leader);
 }
 
-char *res_fleet_document(const struct res_fleet *fleet, const struct res_style *style)
+void res_fleet_show(struct res_document *document, const struct res_fleet *fleet)
 {
-    struct res_document document = {.style = style};
-    const bool is_text = style->form == RES_FORM_TEXT;
+    const enum res_form form = document->style->form;
     struct res_grid grid;
     const size_t leader = leader_of(fleet);
-    res_fleet_screen(&document, fleet);
+    res_fleet_screen(document, fleet);
     if (leader == 0 || fleet->host_count == 0)
-        return res_document_end(&document);
+        return;
     hosts_begin(&grid, fleet);
-    const size_t left = add_hosts(&grid, fleet, leader, style->details, is_text);
-    add_title(&document, fleet->candidates[leader].name, fleet->host_count, left);
-    res_document_table(&document, &grid);
+    const size_t left = add_hosts(&grid, fleet, leader, form == RES_FORM_HTML || document->style->details,
+                                  form == RES_FORM_TEXT);
+    add_title(document, fleet->candidates[leader].name, fleet->host_count, left);
+    if (form == RES_FORM_HTML)
+        res_document_line(
+            document, "? is not told apart from the baseline, = is the same, in brackets is what is in no "
+                      "common figure.");
+    res_document_table(document, "Every host", &grid);
     RES_FREED char *left_out = res_grid_left_out(&grid);
-    if (is_text)
-        res_text_printf(&document.text,
+    if (form == RES_FORM_TEXT)
+        res_text_printf(&document->text,
                         "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
                         left > 0 ? "; --details has all hosts" : "");
     if (left_out != NULL)
-        res_text_printf(&document.text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
+        res_text_printf(&document->text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
     res_grid_release(&grid);
-    return res_document_end(&document);
-}
-
-void res_fleet_hosts_grid(struct res_grid *grid, const struct res_fleet *fleet)
-{
-    hosts_begin(grid, fleet);
-    (void)add_hosts(grid, fleet, leader_of(fleet), true, false);
 }

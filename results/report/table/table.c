@@ -398,10 +398,10 @@ static void md_workload(struct res_document *document, const struct res_result *
     res_document_heading(document, 3, "%s", title);
     res_markdown_add(&document->text, words);
     res_document_gap(document);
-    res_notes_markdown(&document->text, workload->notes, workload->note_count);
+    res_notes_rest(document, workload->notes, workload->note_count, NULL);
     res_document_gap(document);
     columns_fill(&grid, result, workload, in_both);
-    res_document_table(document, &grid);
+    res_document_table(document, "All figures", &grid);
     res_grid_release(&grid);
 }
 
@@ -437,7 +437,7 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
     if (result->workload_count == 0 && result->confirmation != NULL)
         res_confirm_screen(&document, result);
     if (markdown) {
-        res_notes_markdown(text, result->notes, result->note_count);
+        res_notes_rest(&document, result->notes, result->note_count, NULL);
         return text->text != NULL ? text->text : res_strdup("\n");
     }
     if (result->fleet != NULL) {
@@ -447,7 +447,7 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
     if (style->details)
         res_notes_details(text, result->notes, result->note_count);
     if (result->workload_count > 0 || result->confirmation != NULL)
-        res_notes_screen(text, result->notes, result->note_count, result->asked.command, true);
+        res_notes_rest(&document, result->notes, result->note_count, result->asked.command);
     if (result->workload_count > 0 && !style->details && more_words(result) != NULL)
         res_lines_screen(text, "more", more_words(result));
     return text->text != NULL ? text->text : res_strdup("no workload was replayed\n");

@@ -36,26 +36,21 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
 void res_confirm_screen(struct res_document *document, const struct res_result *result);
 void res_fleet_screen(struct res_document *document, const struct res_fleet *fleet);
 
-/* Their tables, for other forms of the same: each begins the grid. */
+/* res_verdict_grid - its table, for other forms of the same: it begins the grid. */
 void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
                       const struct res_result_workload *workload);
-void res_confirm_grid(struct res_grid *grid, const struct res_result *result);
-void res_fleet_time_grid(struct res_grid *grid, const struct res_fleet *fleet);
-void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet);
-void res_fleet_hosts_grid(struct res_grid *grid, const struct res_fleet *fleet); /* all; it has a candidate */
 
 /* Their first lines, the caller's to free: "1,580,000 calls, 6 threads, ..." and "malloc takes ..."; what ran; "fleet of 12 workloads (n_eff
- * 11.2, shares by cpu), against glibc". res_confirm_counts - what the figures of a confirmation are of. */
+ * 11.2, shares by cpu), against glibc". */
 char *res_verdict_head(const struct res_result_workload *workload);
 char *res_verdict_share(const struct res_result *result, const struct res_result_workload *workload);
 char *res_confirm_ran(const struct res_confirmation *about);
 char *res_fleet_head(const struct res_fleet *fleet);
-const char *res_confirm_counts(const struct res_confirmation *about);
 
 /* ---- a fleet with its hosts ------------------------------------------------------------------ */
 
-/* res_fleet_document - as text or Markdown. */
-char *res_fleet_document(const struct res_fleet *fleet, const struct res_style *style);
+/* res_fleet_show - its screen, and its hosts; of a page all of them. */
+void res_fleet_show(struct res_document *document, const struct res_fleet *fleet);
 
 /* ---- checks of a machine --------------------------------------------------------------------- */
 

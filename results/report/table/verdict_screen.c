@@ -291,7 +291,7 @@ char *res_confirm_ran(const struct res_confirmation *about)
     return line.text != NULL ? line.text : res_strdup("a program");
 }
 
-const char *res_confirm_counts(const struct res_confirmation *about)
+static const char *counts_words(const struct res_confirmation *about)
 {
     return about->start != NULL ? "time is processor time of all its processes, peak that of all together"
                                 : "time is processor time of all its processes, peak that of the largest";
@@ -304,13 +304,15 @@ static void add_confirm_head(struct res_document *document, const struct res_con
     RES_FREED char *ran = res_confirm_ran(about), *plain = res_text_plain(ran);
     RES_FREED char *cut = res_lines_cut(plain, strlen(plain), RES_SCREEN_COLUMNS - 3);
     if (style->form != RES_FORM_TEXT)
-        res_document_heading(document, 3, "%s", plain);
+        res_document_heading(document, style->form == RES_FORM_HTML ? 2 : 3, "%s", plain);
     else if (style->details || res_text_columns(plain) <= RES_SCREEN_COLUMNS)
         res_lines_wrap(&document->text, plain, 0);
     else
         res_text_printf(&document->text, "%s...\n", cut);
     if (style->form == RES_FORM_TEXT)
-        res_text_printf(&document->text, "%s\n\n", res_confirm_counts(about));
+        res_text_printf(&document->text, "%s\n\n", counts_words(about));
+    else if (style->form == RES_FORM_HTML)
+        res_document_line(document, "%s", counts_words(about));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -360,7 +362,7 @@ static void add_entry(struct res_grid *grid, const struct res_confirmed *one, do
 }
 
 /* The baseline, which the control is, stands first. */
-void res_confirm_grid(struct res_grid *grid, const struct res_result *result)
+static void confirm_grid(struct res_grid *grid, const struct res_result *result)
 {
     const double baseline = res_confirmed_baseline_bytes(result->confirmed, result->confirmed_count);
     double largest = 0;
@@ -391,11 +393,12 @@ void res_confirm_screen(struct res_document *document, const struct res_result *
 {
     struct res_grid grid;
     add_confirm_head(document, result->confirmation);
-    res_confirm_grid(&grid, result);
+    res_notes_lead(document, result->notes, result->note_count);
+    confirm_grid(&grid, result);
     if (document->style->form == RES_FORM_TEXT)
         res_grid_screen(&grid, document->style, &document->text);
     else
-        res_document_table(document, &grid);
+        res_document_table(document, "The program itself", &grid);
     res_grid_release(&grid);
 }
 
