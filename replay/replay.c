@@ -409,7 +409,7 @@ static int print_outcome(const struct run *run)
         .binary = REP_ALLOCATOR,
         .workload = options->workload,
         .incomplete_why = incomplete_why(run->reader),
-        .workload_digest = wl_reader_digest(run->reader),
+        .workload_digest = wl_reader_info(run->reader)->digest,
         .exec = &run->exec_options,
         .proof = &run->proof,
         .settings = &run->settings,

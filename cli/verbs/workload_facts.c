@@ -163,7 +163,7 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
     *ret_workload = (struct res_workload){
         .name = conv_path_name(path),
         .path = path,
-        .file_digest = wl_reader_digest(reader),
+        .file_digest = wl_reader_info(reader)->digest,
         .ops = summary->ops,
         .duration_ns = summary->duration_ns,
         .live_peak_bytes = summary->live_bytes_peak,

@@ -54,14 +54,14 @@ static void refuse(struct conv_verdict *verdict, uint64_t offset, const char *wh
 static void refuse_window(const struct wl_reader *reader, struct conv_verdict *verdict)
 {
     const struct fp_error *error = wl_reader_error(reader);
-    uint32_t index;
+    const uint32_t refused = wl_reader_info(reader)->refused;
     refuse(verdict, error->offset, error->what);
     verdict->violation.has_window = true;
     verdict->violation.window = verdict->windows;
-    if (wl_reader_refused(reader, &index)) {
+    if (refused > 0) {
         verdict->violation.has_op = true;
-        verdict->violation.op_in_window = index;
-        verdict->violation.op = verdict->ops + index;
+        verdict->violation.op_in_window = refused - 1;
+        verdict->violation.op = verdict->ops + refused - 1;
     }
 }
 
@@ -207,7 +207,7 @@ static enum fp_status check_windows(struct wl_reader *reader, struct recount *re
         if (!count_window(recount, &window, verdict)) {
             verdict->violation.has_window = true;
             verdict->violation.window = verdict->windows;
-            verdict->violation.offset = wl_reader_offset(reader);
+            verdict->violation.offset = wl_reader_info(reader)->window_at;
             return FP_OK;
         }
     }

@@ -134,16 +134,14 @@ enum fp_status conv_export_each(const struct wl_window *window, conv_export_take
 /* The same bytes, after all of them were read and checked. */
 static enum fp_status export_workload(struct conv_export_job *job)
 {
-    const void *bytes;
-    size_t size;
+    const struct wl_reader_info *info = wl_reader_info(job->reader);
     struct wl_window window;
     enum fp_status status;
     while ((status = conv_export_next(job, &window)) == FP_OK)
         continue;
     if (status != FP_END)
         return status;
-    bytes = wl_reader_bytes(job->reader, &size);
-    conv_export_put(job->file, bytes, size);
+    conv_export_put(job->file, info->file, info->file_bytes);
     return FP_OK;
 }
 

@@ -103,9 +103,7 @@ static void put_threads(struct texting *texting)
 static enum fp_status put_head(struct texting *texting)
 {
     struct conv_export_job *job = texting->job;
-    const struct fp_meta *meta;
-    const size_t count = wl_reader_meta_all(job->reader, &meta);
-    const size_t first = wl_reader_meta_first(job->reader);
+    const struct wl_reader_info *info = wl_reader_info(job->reader);
     enum fp_status status = find_window_ops(job, &texting->window_ops);
     if (status != FP_OK)
         return status;
@@ -113,12 +111,12 @@ static enum fp_status put_head(struct texting *texting)
     conv_export_text_put(texting->file,
                          "# An op a line: THREAD CALL OBJECT [SIZE] [x COUNT] [align BYTES] [fresh]; in the\n"
                          "# order of all threads. 'mallab convert' makes the workload of it again.\n");
-    if (wl_reader_site_end(job->reader) > 0)
+    if (info->site_end > 0)
         conv_export_text_put(texting->file, "# The workload has call sites, which are not in here.\n");
     if (texting->window_ops > 0)
         conv_export_print(texting->file, "window_ops %" PRIu64 "\n", texting->window_ops);
-    for (size_t i = 0; i < count; i++)
-        put_entry(texting->file, i < first ? "meta" : "note", &meta[i]);
+    for (size_t i = 0; i < info->meta_count; i++)
+        put_entry(texting->file, i < info->meta_first ? "meta" : "note", &info->meta[i]);
     put_threads(texting);
     return FP_OK;
 }

@@ -197,8 +197,8 @@ static enum fp_status note_usage(struct wl_writer *writer, const struct fp_usage
 
 bool conv_usage_read(const struct wl_reader *reader, struct fp_usage *ret_usage)
 {
-    const struct fp_meta *meta;
-    const size_t count = wl_reader_meta_all(reader, &meta);
+    const struct fp_meta *meta = wl_reader_info(reader)->meta;
+    const size_t count = wl_reader_info(reader)->meta_count;
     bool told = false;
     fp_usage_init(ret_usage);
     for (size_t i = 0; i < count; i++) {
@@ -271,7 +271,7 @@ static void take_summary(const struct wl_reader *reader, struct conv_survey *sur
     survey->largest_size = summary->largest_size;
     survey->windows = summary->windows;
     survey->id_max = summary->id_max;
-    survey->digest = wl_reader_digest(reader);
+    survey->digest = wl_reader_info(reader)->digest;
 }
 
 /* A name that only a later version knows is no promise that all is known. */
@@ -490,7 +490,7 @@ enum fp_status conv_workload_open(const char *path, struct conv_survey *survey, 
         .home_lane = main_thread(summary),
         .run = run,
         .conclude = conclude,
-        .stacks = wl_reader_site_end(workload->reader) > 0 ? take_stacks : NULL,
+        .stacks = wl_reader_info(workload->reader)->site_end > 0 ? take_stacks : NULL,
         .close = close_workload,
     };
     return FP_OK;

@@ -1,128 +1,12 @@
-/* columns.c - blocks under construction: their memory, the dictionary of shapes, and the records of lanes, with what those say of stacks. */
+/* columns.c - a block of marks under construction: its memory, the dictionary of shapes, its columns; and columns into marks. */
 #include "footprint/fp/columns.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/arrays.h"
 #include "footprint/base/call.h"
-#include "footprint/fp/marks.h"
-#include "footprint/fp/record.h"
-
-/* ---- what records say of stacks ---------------------------------------------------------------------- */
-
-void fp_site_decoder_begin(struct fp_site_decoder *decoder)
-{
-    fp_site_begin(&decoder->predictor);
-    decoder->told = 0;
-}
-
-uint32_t fp_site_decoder_site(struct fp_site_decoder *decoder, uint64_t size)
-{
-    const uint32_t told = decoder->told;
-    decoder->told = 0;
-    if (decoder->sampled)
-        return told != 0 ? told : FP_CUT_UNSAMPLED;
-    uint32_t *guess = fp_site_guess(&decoder->predictor, size);
-    const uint32_t site = told != 0 ? told : *guess;
-    fp_site_settle(&decoder->predictor, guess, site);
-    return site;
-}
-
-static bool take_node(struct fp_site_decoder *decoder, const uint64_t *words)
-{
-    struct fp_site_entry entry = {.site = fp_record_node_site(words[1])};
-    entry.node.address = words[0] >> 16;
-    entry.node.parent = fp_record_node_parent(words[1]);
-    entry.node.epoch = fp_record_node_epoch(words[1]);
-    if (entry.site < FP_SITE_FIRST || entry.site >= FP_SITES_MAX || entry.node.parent >= entry.site ||
-        entry.node.address == 0)
-        return false;
-    decoder->take_node(decoder->context, &entry);
-    return true;
-}
-
-/* All pieces of a module are here. */
-static bool finish_module(struct fp_site_decoder *decoder)
-{
-    struct fp_record_module head;
-    struct fp_module module = {0};
-    if (decoder->text_bytes < sizeof head)
-        return false;
-    memcpy(&head, decoder->text, sizeof head);
-    const size_t rest = decoder->text_bytes - sizeof head;
-    if (head.build_id_bytes > FP_BUILD_ID_MAX || head.build_id_bytes > rest ||
-        rest - head.build_id_bytes > FP_PATH_MAX || head.start >= head.end ||
-        head.end >> FP_ADDRESS_BITS != 0)
-        return false;
-    module.start = head.start;
-    module.end = head.end;
-    module.base = head.base;
-    module.epoch = head.epoch;
-    module.build_id_bytes = head.build_id_bytes;
-    memcpy(module.build_id, decoder->text + sizeof head, head.build_id_bytes);
-    char *path = (char *)decoder->text + sizeof head + head.build_id_bytes;
-    for (char *at = path; at < (char *)decoder->text + decoder->text_bytes; at++)
-        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127)
-            *at = '?';
-    decoder->text[decoder->text_bytes] = '\0';
-    module.path = path;
-    decoder->take_module(decoder->context, &module);
-    return true;
-}
-
-static bool take_piece(struct fp_site_decoder *decoder, const uint64_t *words)
-{
-    const uint32_t number = fp_record_piece_number(words[0]), bytes = fp_record_piece_bytes(words[0]);
-    if (bytes == 0 || bytes > FP_RECORD_MODULE_BYTES_MAX)
-        return false;
-    if (number == 0) {
-        decoder->text_bytes = bytes;
-        decoder->text_pieces = (bytes + FP_RECORD_PIECE_BYTES - 1) / FP_RECORD_PIECE_BYTES;
-        decoder->text_next = 0;
-    }
-    if (number != decoder->text_next || number >= decoder->text_pieces || bytes != decoder->text_bytes) {
-        decoder->text_pieces = 0; /* some are lost: so is the module */
-        return true;
-    }
-    memcpy(decoder->text + (size_t)number * FP_RECORD_PIECE_BYTES, words + 1, FP_RECORD_PIECE_BYTES);
-    if (++decoder->text_next < decoder->text_pieces)
-        return true;
-    decoder->text_pieces = 0;
-    return finish_module(decoder);
-}
-
-bool fp_site_decoder_take(struct fp_site_decoder *decoder, const uint64_t *words)
-{
-    switch ((uint8_t)(words[0] >> 4)) {
-    case FP_RECORD_SITE:
-        decoder->told = (uint32_t)words[1];
-        if (decoder->told < FP_SITES_MAX)
-            return true;
-        decoder->told = FP_CUT_LOST;
-        return false;
-    case FP_RECORD_NODE:
-        return take_node(decoder, words);
-    case FP_RECORD_MODULE:
-        return take_piece(decoder, words);
-    default:
-        return false;
-    }
-}
-
-void fp_site_decoder_skip(struct fp_site_decoder *decoder, const uint64_t *words)
-{
-    const unsigned code = words[0] & FP_RECORD_CODE_MASK;
-    const uint8_t call = (uint8_t)(words[0] >> 4);
-    if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE) {
-        if (fp_record_is_of_sites(words[0]))
-            (void)fp_site_decoder_take(decoder, words); /* what it told is in the file */
-        else if (fp_call_has_site(call))
-            (void)fp_site_decoder_site(decoder, code == FP_RECORD_LONG ? words[1] & 0xffffffff : words[1]);
-    } else if (code <= FP_RECORD_SHORT_CODES && fp_call_has_site(fp_record_call(code))) {
-        (void)fp_site_decoder_site(decoder, words[0] >> FP_RECORD_ADDRESS_BITS);
-    }
-}
 
 #define TABLE_MASK ((1u << SHAPE_TABLE_BITS) - 1)
 
@@ -134,9 +18,6 @@ bool fp_columns_init(struct fp_columns *columns)
     columns->memory = calloc(1, sizeof *columns->memory);
     if (columns->memory == NULL)
         return false;
-    for (unsigned call = 0; call <= UINT8_MAX; call++)
-        if (fp_record_code(call) != 0)
-            columns->short_calls[fp_record_code(call)] = (uint8_t)call;
     fp_columns_clear(columns);
     return true;
 }
@@ -179,14 +60,6 @@ static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *sha
     return columns->generation << 16 | index;
 }
 
-/* The entry of `direct` for the shape of a record of one word, which has no number yet. */
-static __attribute__((noinline)) uint32_t new_short_shape(struct fp_columns *columns, uint64_t word)
-{
-    const uint8_t call = columns->short_calls[word & FP_RECORD_CODE_MASK];
-    return new_entry(columns,
-                     &(struct fp_shape){call, word >> FP_RECORD_ADDRESS_BITS, fp_record_extra(call)});
-}
-
 static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *shape)
 {
     const uint64_t mixed = (shape->size * 64 + shape->call + shape->extra * UINT64_C(0x632be59bd9b4e019)) *
@@ -202,8 +75,7 @@ static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *
     return columns->memory->table[at] & 0xffff;
 }
 
-/* The number of a shape, whatever record it came by. There is room for a mark. */
-static uint32_t shape_number(struct fp_columns *columns, const struct fp_shape *shape)
+uint32_t columns_shape(struct fp_columns *columns, const struct fp_shape *shape)
 {
     const unsigned code = fp_record_code(shape->call);
     uint32_t *entry;
@@ -250,186 +122,250 @@ bool fp_columns_have(const struct fp_columns *columns, unsigned call)
     return false;
 }
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- writing -------------------------------------------------------------------------------------- */
 
-#define LOOK_AHEAD 16u /* records: about a memory latency */
-
-static inline bool is_short(uint64_t word)
+static struct column shape_column(const struct fp_columns *columns, uint8_t *at)
 {
-    return (word & FP_RECORD_CODE_MASK) - 1 < FP_RECORD_SHORT_CODES;
+    const uint8_t *const begin = at;
+    for (uint32_t i = 0; i < columns->shape_count; i++)
+        at = put_shape(at, &columns->memory->shapes[i]);
+    return (struct column){begin, (size_t)(at - begin)};
 }
 
-/* Code and size of a record of one word are its place in the table: neighbouring sizes share lines of the cache,
- * where a hash would scatter them. */
-static inline uint64_t direct_place(uint64_t word)
+/* put_varint for up to 28 bits without a branch: literals are near and far at random. Needs room for four bytes. */
+static inline uint8_t *put_middle_varint(uint8_t *at, uint32_t value)
 {
-    const uint64_t turned = word << FP_RECORD_SHORT_SIZE_BITS | word >> FP_RECORD_ADDRESS_BITS;
-    return turned & (((FP_RECORD_CODE_MASK + 1) << FP_RECORD_SHORT_SIZE_BITS) - 1);
+    const uint32_t more = (value > 0x7f) + (value > 0x3fff) + (value > 0x1fffff);
+    const uint32_t spread = (value & 0x7f) | (value << 1 & 0x7f00) | (value << 2 & 0x7f0000) |
+                            (value << 3 & 0x7f000000);
+    put_u32(at, spread | (0x00808080u & ((1u << 8 * more) - 1)));
+    return at + 1 + more;
 }
 
-static inline uint64_t short_address(uint64_t word)
+/* The shift that fits all literals is known at the end only. */
+static struct column literal_column(const struct fp_columns *columns, uint8_t *at, unsigned *ret_shift)
 {
-    return word & ((UINT64_C(1) << FP_RECORD_ADDRESS_BITS) - 1) & ~(uint64_t)FP_RECORD_CODE_MASK;
+    const uint8_t *begin = at;
+    uint64_t any = (uint64_t)1 << MARKS_FLAG_SHIFT;
+    uint64_t last = 0;
+    unsigned shift;
+    for (uint32_t i = 0; i < columns->literal_count; i++)
+        any |= columns->memory->literals[i];
+    shift = (unsigned)__builtin_ctzll(any);
+    for (uint32_t i = 0; i < columns->literal_count; i++) {
+        const uint64_t literal = columns->memory->literals[i] >> shift;
+        const uint64_t step = zigzag((int64_t)(literal - last));
+        at = step >> 28 == 0 ? put_middle_varint(at, (uint32_t)step) : put_varint(at, step);
+        last = literal;
+    }
+    *ret_shift = shift;
+    return (struct column){begin, (size_t)(at - begin)};
 }
 
-/* Records of one word from `at` to before `end`, as far as they go; there is room for them in the block.
- * ahead   words that may be read behind `end`. */
-static inline __attribute__((always_inline)) const uint64_t *take_run(struct fp_columns *columns,
-                                                                      struct columns_put *put,
-                                                                      const uint64_t *at, const uint64_t *end,
-                                                                      unsigned ahead)
+static void stamp_columns(const struct fp_columns *columns, uint8_t *gap, uint8_t *time,
+                          struct column ret_columns[MARKS_COLUMNS])
 {
-    struct columns_memory *const memory = put->memory;
-    for (; at < end; at++) {
-        const uint64_t word = *at;
-        uint32_t *const entry = &memory->direct[direct_place(word)];
-        uint32_t shape = *entry ^ put->generation;
-        if (ahead > 0)
-            __builtin_prefetch(&memory->seen[seen_place(seen_mix(short_address(at[ahead])))], 1);
-        if (__builtin_expect(shape > 0xffff, 0)) {
-            /* Codes of other records have no entries. */
-            if (!is_short(word))
-                break;
-            *entry = new_short_shape(columns, word);
-            shape = *entry & 0xffff;
+    const uint8_t *const first_gap = gap, *const first_time = time;
+    const struct fp_stamp *last = columns->memory->stamps; /* less itself is 0: the first time is the base */
+    uint32_t mark = 0;
+    for (uint32_t i = 0; i < columns->stamp_count; i++) {
+        const struct fp_stamp *stamp = &columns->memory->stamps[i];
+        gap = put_varint(gap, stamp->mark - mark);
+        time = put_varint(time, stamp->time_ns / FP_TIME_UNIT_NS - last->time_ns / FP_TIME_UNIT_NS);
+        mark = stamp->mark;
+        last = stamp;
+    }
+    ret_columns[MARKS_STAMP_GAP] = (struct column){first_gap, (size_t)(gap - first_gap)};
+    ret_columns[MARKS_STAMP_TIME] = (struct column){first_time, (size_t)(time - first_time)};
+}
+
+static void split_shapes(struct columns_memory *memory, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        memory->shape_low[i] = (uint8_t)memory->mark_shapes[i];
+    for (uint32_t i = 0; i < count; i++)
+        memory->shape_high[i] = (uint8_t)(memory->mark_shapes[i] >> 8);
+}
+
+void columns_finish(struct fp_columns *columns, struct site_model *model, uint32_t lane, uint64_t sequence,
+                    struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS_MOST])
+{
+    struct columns_memory *memory = columns->memory;
+    const uint32_t count = columns->mark_count;
+    const struct site_calls calls = {memory->shapes, memory->shape_low, memory->shape_high, count};
+    unsigned shift;
+    split_shapes(memory, count);
+    ret_columns[MARKS_SHAPES] = shape_column(columns, memory->shape_list);
+    ret_columns[MARKS_SHAPE_LOW] = (struct column){memory->shape_low, count};
+    ret_columns[MARKS_SHAPE_HIGH] = (struct column){memory->shape_high,
+                                                    columns->shape_count > 256 ? count : 0};
+    ret_columns[MARKS_ADDRESS] = (struct column){memory->address, columns->address_bytes};
+    ret_columns[MARKS_LITERAL] = literal_column(columns, memory->literal, &shift);
+    ret_columns[MARKS_EPOCH] = (struct column){memory->epochs, columns->epoch_bytes};
+    stamp_columns(columns, memory->stamp_gaps, memory->stamp_times, ret_columns);
+    if (columns->sited)
+        ret_columns[MARKS_SITES] = (struct column){
+            memory->site_list,
+            (size_t)(site_column_put(model, calls, memory->sites, memory->site_list) - memory->site_list)};
+    *ret_header = (struct block_header){
+        .type = BLOCK_MARKS,
+        .column_count = columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS,
+        .flags = (uint8_t)shift,
+        .lane = lane,
+        .count = count,
+        .sequence = sequence,
+        .base = columns->base_epoch,
+        .base_time = columns->stamp_count > 0 ? memory->stamps[0].time_ns / FP_TIME_UNIT_NS : 0,
+    };
+}
+
+/* ---- reading -------------------------------------------------------------------------------------- */
+
+size_t marks_scratch_bytes(uint32_t count)
+{
+    /* shapes 21, low and high 2, address 3, literal 10, epoch 5, site 16 and at the end 4, stamps (count + 1) times 3 + 10 */
+    return (size_t)count * (SHAPE_BYTES_MAX + 2 + 3 + 10 + 5 + SITE_BYTES_MOST) + RANGE_TAIL_BYTES +
+           ((size_t)count + 1) * 13;
+}
+
+static enum fp_status decode_shapes(const struct column *column, uint32_t mark_count,
+                                    struct fp_block_buffer *buffer, uint32_t *ret_count)
+{
+    struct cursor cursor = column_cursor(column);
+    uint32_t count = 0;
+    while (cursor.at < cursor.end) {
+        struct fp_shape shape;
+        if (count == mark_count)
+            return FP_ERR_CORRUPT;
+        if (!FP_GROW(buffer->shapes, buffer->shapes_capacity, (size_t)count + 1))
+            return FP_ERR_MEMORY;
+        shape.call = get_byte(&cursor);
+        shape.size = get_varint(&cursor);
+        shape.extra = get_varint(&cursor);
+        if (cursor.bad || !fp_mark_is_valid(shape.call))
+            return FP_ERR_CORRUPT;
+        buffer->shapes[count++] = shape;
+    }
+    *ret_count = count;
+    return count > 0 ? FP_OK : FP_ERR_CORRUPT;
+}
+
+static enum fp_status decode_sites(const struct column *columns, uint32_t mark_count,
+                                   struct site_model *model, struct fp_block_buffer *buffer)
+{
+    const uint8_t *high = columns[MARKS_SHAPE_HIGH].size > 0 ? columns[MARKS_SHAPE_HIGH].bytes : NULL;
+    const struct site_calls calls = {buffer->shapes, columns[MARKS_SHAPE_LOW].bytes, high, mark_count};
+    if (!FP_GROW(buffer->sites, buffer->sites_capacity, mark_count))
+        return FP_ERR_MEMORY;
+    return site_column_get(model, calls, &columns[MARKS_SITES], FP_SITES_MAX, buffer->sites) ? FP_OK
+                                                                                             : FP_ERR_CORRUPT;
+}
+
+static enum fp_status decode_stamps(const struct block_header *header, const struct column *gaps,
+                                    const struct column *times, struct fp_block_buffer *buffer,
+                                    uint32_t *ret_count)
+{
+    struct cursor gap = column_cursor(gaps);
+    struct cursor time = column_cursor(times);
+    const uint64_t units_max = UINT64_MAX / FP_TIME_UNIT_NS;
+    uint64_t units = header->base_time;
+    uint64_t mark = 0;
+    uint32_t count = 0;
+    if (!FP_GROW(buffer->stamps, buffer->stamps_capacity, gaps->size))
+        return FP_ERR_MEMORY;
+    while (gap.at < gap.end) {
+        const uint64_t marks = get_varint(&gap);
+        const uint64_t step = get_varint(&time);
+        /* Against what is left, because a sum could wrap and then decrease. */
+        if (count > header->count || marks > header->count - mark || units > units_max ||
+            step > units_max - units)
+            return FP_ERR_CORRUPT;
+        mark += marks;
+        units += step;
+        buffer->stamps[count++] = (struct fp_stamp){(uint32_t)mark, units * FP_TIME_UNIT_NS};
+    }
+    *ret_count = count;
+    return cursor_done(&gap) && cursor_done(&time) ? FP_OK : FP_ERR_CORRUPT;
+}
+
+static bool decode_marks(const struct block_header *header, const struct column *columns,
+                         uint32_t shape_count, struct fp_mark *marks)
+{
+    struct cursor code = column_cursor(&columns[MARKS_ADDRESS]);
+    struct cursor literal = column_cursor(&columns[MARKS_LITERAL]);
+    struct cursor epochs = column_cursor(&columns[MARKS_EPOCH]);
+    const uint8_t *low = columns[MARKS_SHAPE_LOW].bytes;
+    const uint8_t *high = shape_count > 256 ? columns[MARKS_SHAPE_HIGH].bytes : NULL;
+    const unsigned shift = header->flags & MARKS_FLAG_SHIFT;
+    uint64_t last = 0;
+    uint64_t epoch = 0;
+    if (columns[MARKS_SHAPE_LOW].size != header->count ||
+        columns[MARKS_SHAPE_HIGH].size != (high != NULL ? header->count : 0))
+        return false;
+    for (uint32_t i = 0; i < header->count; i++) {
+        const uint64_t distance = get_varint(&code);
+        const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
+        const uint64_t step = get_varint(&epochs);
+        uint64_t address = 0;
+        uint16_t before = 0;
+        if (distance > ADDRESS_NULL) {
+            if (distance - 1 > i)
+                return false;
+            before = (uint16_t)(distance - 1); /* fits: a block has at most 65,536 marks */
+            address = marks[i - before].address;
+        } else if (distance == ADDRESS_LITERAL) {
+            last += (uint64_t)unzigzag(get_varint(&literal));
+            address = last << shift;
         }
-        columns_put_mark(put, short_address(word), shape);
+        if (shape >= shape_count || step > UINT32_MAX - epoch)
+            return false;
+        epoch += step;
+        marks[i] = (struct fp_mark){address, (uint16_t)shape, before, (uint32_t)epoch};
     }
-    return at;
+    return cursor_done(&code) && cursor_done(&literal) && cursor_done(&epochs) &&
+           header->base <= UINT64_MAX - epoch;
 }
 
-/* Records of one word up to the next other one; the block has room for end - at. */
-static uint32_t take_short(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
+enum fp_status marks_decode(const struct block_header *header,
+                            const struct column columns[MARKS_COLUMNS_MOST], struct site_model *model,
+                            struct fp_block_buffer *buffer, struct fp_block *ret_block, const char **ret_what)
 {
-    struct columns_put put = columns_put_at(columns);
-    const uint64_t *stop = words + at;
-    if (end - at > LOOK_AHEAD)
-        stop = take_run(columns, &put, stop, words + end - LOOK_AHEAD, LOOK_AHEAD);
-    if (words + end - stop <= LOOK_AHEAD)
-        stop = take_run(columns, &put, stop, words + end, 0);
-    columns_put_done(columns, &put);
-    return (uint32_t)(stop - words);
-}
-
-/* Records of one word with their sites. As take_short, but slower, and nothing is looked for ahead. */
-static uint32_t take_sited(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
-{
-    struct columns_put put = columns_put_at(columns);
-    for (; at < end && is_short(words[at]); at++) {
-        const uint64_t word = words[at];
-        const unsigned code = word & FP_RECORD_CODE_MASK;
-        const struct fp_shape shape = {(uint8_t)fp_record_call(code), word >> FP_RECORD_ADDRESS_BITS,
-                                       fp_record_extra(fp_record_call(code))};
-        if (fp_call_has_site(shape.call))
-            put.memory->sites[put.mark] = fp_site_decoder_site(columns->sites, shape.size);
-        columns_put_mark(&put, short_address(word), shape_number(columns, &shape));
+    uint32_t shape_count = 0;
+    uint32_t stamp_count = 0;
+    enum fp_status status;
+    if (!FP_GROW(buffer->marks, buffer->marks_capacity, header->count)) {
+        *ret_what = "no memory for a block";
+        return FP_ERR_MEMORY;
     }
-    columns_put_done(columns, &put);
-    return at;
-}
-
-/* Records of one word that are not in the sample. As take_short. */
-static uint32_t take_unsampled(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
-{
-    const uint32_t first = columns->mark_count;
-    at = take_short(columns, words, at, end);
-    for (uint32_t i = first; i < columns->mark_count; i++)
-        columns->memory->sites[i] = FP_CUT_UNSAMPLED;
-    return at;
-}
-
-/* A record of two or three words. Returns how many it took, 0: it is none. */
-static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uint32_t left, uint64_t epoch)
-{
-    struct columns_put put;
-    const uint64_t first = words[0];
-    const unsigned code = first & FP_RECORD_CODE_MASK;
-    const uint8_t call = (uint8_t)(first >> 4);
-    struct fp_shape shape = {.call = call};
-    uint32_t taken;
-    if (code == FP_RECORD_LONG && left >= 2) {
-        shape.size = words[1] & 0xffffffff;
-        shape.extra = words[1] >> 32;
-        taken = 2;
-    } else if (code == FP_RECORD_WIDE && left >= 3) {
-        shape.size = words[1];
-        shape.extra = words[2];
-        taken = 3;
-    } else {
-        return 0;
-    }
-    if (!fp_mark_is_valid(call))
-        return 0;
-    if (columns->sites != NULL && fp_call_has_site(call))
-        columns->memory->sites[columns->mark_count] = fp_site_decoder_site(columns->sites, shape.size);
-    columns_put_epoch(columns, epoch);
-    put = columns_put_at(columns);
-    columns_put_mark(&put, first >> 16, shape_number(columns, &shape));
-    columns_put_done(columns, &put);
-    return taken;
-}
-
-enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t *words, uint32_t count,
-                                     uint32_t *at, uint64_t *epoch, uint64_t *damaged)
-{
-    while (*at < count && words[*at] != 0) {
-        const unsigned code = words[*at] & FP_RECORD_CODE_MASK;
-        const uint32_t room = FP_BLOCK_MARKS_MAX - columns->mark_count;
-        uint32_t taken;
-        if (code == FP_RECORD_EPOCH) {
-            *epoch = fp_record_epoch_of(words[(*at)++]);
-            continue;
-        }
-        if (code == FP_RECORD_STAMP && count - *at >= 2)
-            return FP_RECORDS_STAMP;
-        if (fp_record_is_thread(words[*at]) && count - *at >= 2)
-            return FP_RECORDS_THREAD;
-        if (columns->sites != NULL && fp_record_is_of_sites(words[*at]) &&
-            count - *at >= (code == FP_RECORD_WIDE ? 3 : 2)) {
-            *damaged += !fp_site_decoder_take(columns->sites, words + *at);
-            *at += code == FP_RECORD_WIDE ? 3 : 2;
-            continue;
-        }
-        if (columns->mark_count == 0)
-            columns_put_base(columns, *epoch);
-        if (room == 0 || *epoch < columns->epoch || *epoch - columns->base_epoch > UINT32_MAX)
-            return FP_RECORDS_FULL;
-        if (is_short(words[*at])) {
-            columns_put_epoch(columns, *epoch);
-            taken = count - *at < room ? count : *at + room;
-            if (columns->sites == NULL)
-                *at = take_short(columns, words, *at, taken);
-            else if (columns->sites->sampled && columns->sites->told == 0)
-                *at = take_unsampled(columns, words, *at, taken);
-            else
-                *at = take_sited(columns, words, *at, columns->sites->sampled ? *at + 1 : taken);
-            continue;
-        }
-        taken = take_long(columns, words + *at, count - *at, *epoch);
-        *damaged += taken == 0;
-        *at += taken > 0 ? taken : 1;
-    }
-    return FP_RECORDS_END;
-}
-
-uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at)
-{
-    const unsigned resize_from = fp_record_code(FP_MARK_RESIZE_FROM);
-    uint64_t calls = 0;
-    while (at < count && words[at] != 0) {
-        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
-        const uint8_t call = (uint8_t)(words[at] >> 4);
-        const uint32_t length = code == FP_RECORD_WIDE                              ? 3
-                                : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
-                                                                                    : 1;
-        const bool whole = length <= count - at;
-        if ((fp_record_is_thread(words[at]) || fp_record_is_of_sites(words[at])) && whole)
-            ; /* no call */
-        else if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE)
-            calls += !whole || call < FP_CALL_COUNT || !fp_mark_is_valid(call);
-        else if (code != FP_RECORD_EPOCH && !(code == FP_RECORD_STAMP && whole))
-            calls += code != resize_from;
-        at += whole ? length : 1;
-    }
-    return calls;
+    *ret_what = "shapes of a block are damaged";
+    status = decode_shapes(&columns[MARKS_SHAPES], header->count, buffer, &shape_count);
+    if (status != FP_OK)
+        return status;
+    *ret_what = "times of a block are damaged";
+    status = decode_stamps(header, &columns[MARKS_STAMP_GAP], &columns[MARKS_STAMP_TIME], buffer,
+                           &stamp_count);
+    if (status != FP_OK)
+        return status;
+    *ret_what = "marks of a block are damaged";
+    if (!decode_marks(header, columns, shape_count, buffer->marks))
+        return FP_ERR_CORRUPT;
+    *ret_what = "sites of a block are damaged";
+    const bool has_sites = marks_column_count(header) == MARKS_COLUMNS_MOST;
+    if (has_sites)
+        status = decode_sites(columns, header->count, model, buffer);
+    if (status != FP_OK)
+        return status;
+    *ret_block = (struct fp_block){
+        .lane = header->lane,
+        .sequence = header->sequence,
+        .base_epoch = header->base,
+        .mark_count = header->count,
+        .shape_count = shape_count,
+        .stamp_count = stamp_count,
+        .marks = buffer->marks,
+        .shapes = buffer->shapes,
+        .stamps = buffer->stamps,
+        .sites = has_sites ? buffer->sites : NULL,
+    };
+    return FP_OK;
 }

@@ -13,8 +13,7 @@
 #include "footprint/base/blockio.h"
 #include "footprint/base/bytes.h"
 #include "footprint/base/trusted.h"
-#include "footprint/fp/marks.h"
-#include "footprint/fp/site_model.h"
+#include "footprint/fp/columns.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage.h"
 
@@ -172,19 +171,16 @@ static enum fp_status read_usage(struct fp_reader *reader, uint64_t offset, cons
 
 static enum fp_status read_sites(struct fp_reader *reader, uint64_t offset, const struct block_header *header)
 {
-    const bool nodes = header->type == BLOCK_SITES;
-    const uint32_t most = nodes ? FP_SITES_BLOCK_MAX : FP_MODULES_MAX;
+    const size_t most = stacks_scratch_bytes(header);
     struct column column;
     const char *what = NULL;
-    if (header->count > most)
+    enum fp_status status;
+    if (most == 0)
         return fail(reader, FP_ERR_CORRUPT, 0, offset, "block header is beyond the format's limits");
-    enum fp_status status = unpack_at(
-        reader, offset, header,
-        nodes ? sites_scratch_bytes(header->count) : modules_scratch_bytes(header->count), &column, 1);
+    status = unpack_at(reader, offset, header, most, &column, 1);
     if (status != FP_OK)
         return status;
-    status = nodes ? sites_decode(header, &column, &reader->sites, &what)
-                   : modules_decode(header, &column, &reader->sites, &what);
+    status = stacks_decode(header, &column, &reader->sites, &what);
     reader->info.sites = &reader->sites.sites;
     return status != FP_OK ? fail(reader, status, 0, offset, what) : FP_OK;
 }

@@ -61,32 +61,21 @@ enum {
 #define FP_RECORD_SHORT_SIZE_BITS 16u
 #define FP_RECORD_ADDRESS_BITS    48u
 
+/* clang-format off */
+/* The calls that may stand in one word, by their codes. */
+#define FP_RECORD_SHORTS(X) \
+    X(1, FP_CALL_MALLOC) X(2, FP_CALL_FREE) X(3, FP_CALL_CALLOC) X(4, FP_CALL_REALLOC) X(5, FP_MARK_RESIZE_FROM) \
+    X(6, FP_CALL_NEW) X(7, FP_CALL_NEW_ARRAY) X(8, FP_CALL_DELETE) X(9, FP_CALL_DELETE_ARRAY) \
+    X(10, FP_CALL_DELETE_SIZED) X(11, FP_CALL_DELETE_ARRAY_SIZED)
+#define FP_RECORD_CODE_OF(code, call) case (call): return (code);
+#define FP_RECORD_CALL_OF(code, call) [code] = call,
+/* clang-format on */
+
 /* fp_record_code - the code of a call that may stand in one word, 0 for one that may not. */
 static inline unsigned fp_record_code(unsigned call)
 {
     switch (call) {
-    case FP_CALL_MALLOC:
-        return 1;
-    case FP_CALL_FREE:
-        return 2;
-    case FP_CALL_CALLOC:
-        return 3;
-    case FP_CALL_REALLOC:
-        return 4;
-    case FP_MARK_RESIZE_FROM:
-        return 5;
-    case FP_CALL_NEW:
-        return 6;
-    case FP_CALL_NEW_ARRAY:
-        return 7;
-    case FP_CALL_DELETE:
-        return 8;
-    case FP_CALL_DELETE_ARRAY:
-        return 9;
-    case FP_CALL_DELETE_SIZED:
-        return 10;
-    case FP_CALL_DELETE_ARRAY_SIZED:
-        return 11;
+        FP_RECORD_SHORTS(FP_RECORD_CODE_OF)
     default:
         return 0;
     }
@@ -95,10 +84,7 @@ static inline unsigned fp_record_code(unsigned call)
 /* fp_record_call - fp_record_code backwards, FP_CALL_NONE for what is none. */
 static inline unsigned fp_record_call(unsigned code)
 {
-    static const uint8_t CALLS[FP_RECORD_SHORT_CODES + 1] = {
-        FP_CALL_NONE,    FP_CALL_MALLOC,       FP_CALL_FREE,         FP_CALL_CALLOC,
-        FP_CALL_REALLOC, FP_MARK_RESIZE_FROM,  FP_CALL_NEW,          FP_CALL_NEW_ARRAY,
-        FP_CALL_DELETE,  FP_CALL_DELETE_ARRAY, FP_CALL_DELETE_SIZED, FP_CALL_DELETE_ARRAY_SIZED};
+    static const uint8_t CALLS[FP_RECORD_SHORT_CODES + 1] = {FP_RECORD_SHORTS(FP_RECORD_CALL_OF)};
     return code <= FP_RECORD_SHORT_CODES ? CALLS[code] : FP_CALL_NONE;
 }
 

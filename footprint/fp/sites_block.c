@@ -6,194 +6,6 @@
 
 #include "footprint/base/arrays.h"
 
-/* ---- the model of nodes ---------------------------------------------------------------------------- */
-
-#define ADDRESS_MASK ((UINT64_C(1) << FP_ADDRESS_BITS) - 1)
-
-void node_model_begin(struct node_model *model)
-{
-    model->last = 0;
-    model->last_key = 0;
-    if (model->capacity > 0)
-        memset(model->told, 0, model->capacity * sizeof *model->told);
-    memset(model->called, 0, sizeof model->called);
-    range_begin(&model->is_next, 1);
-    range_begin(&model->is_below, 1);
-    range_begin(&model->is_same_epoch, 1);
-    range_begin(model->is_known, NODE_CALLED + 1);
-    range_begin(model->is_nth, NODE_CALLED);
-    struct range_number *const numbers[] = {&model->step,  &model->up,   &model->away,
-                                            &model->epoch, &model->near, &model->far};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        range_begin((uint16_t *)numbers[i], sizeof *numbers[i] / sizeof(uint16_t));
-}
-
-struct node_model *node_model_make(void)
-{
-    struct node_model *model = calloc(1, sizeof *model);
-    if (model != NULL)
-        node_model_begin(model);
-    return model;
-}
-
-void node_model_free(struct node_model *model)
-{
-    if (model != NULL)
-        free(model->told);
-    free(model);
-}
-
-static bool reserve(struct node_model *model, uint32_t site)
-{
-    return FP_GROW(model->told, model->capacity, (size_t)site + 1);
-}
-
-static struct node_told told_at(const struct node_model *model, uint32_t site)
-{
-    return site < model->capacity ? model->told[site] : (struct node_told){0};
-}
-
-static uint32_t hash_of(uint64_t key)
-{
-    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) | 1;
-}
-
-/* The place of the node that was last called from a parent, or is at a stack's end. */
-static uint64_t *called_from(struct node_model *model, uint32_t parent)
-{
-    const uint32_t hash = parent < FP_SITE_FIRST ? parent : told_at(model, parent).hash;
-    return model->called[hash * UINT32_C(0x9e3779b1) >> (32 - NODE_PLACE_BITS)];
-}
-
-/* The node so many callers above the one before; UINT32_MAX: it has not so many. */
-static uint32_t above(const struct node_model *model, uint64_t up)
-{
-    uint32_t at = model->last;
-    for (; up > 0 && at >= FP_SITE_FIRST; up--)
-        at = told_at(model, at).hash != 0 ? told_at(model, at).parent : UINT32_MAX;
-    return up == 0 ? at : UINT32_MAX;
-}
-
-/* The steps from the node before up to a node; NODE_UP_MOST: it is not above, or farther. */
-static uint32_t up_to(const struct node_model *model, uint32_t node)
-{
-    uint32_t at = model->last;
-    for (uint32_t up = 0; up < NODE_UP_MOST; up++) {
-        if (at == node)
-            return up;
-        if (at < FP_SITE_FIRST || told_at(model, at).hash == 0)
-            break;
-        at = told_at(model, at).parent;
-    }
-    return NODE_UP_MOST;
-}
-
-RANGE_INLINE uint64_t code_parent(struct node_model *model, struct range_coder *coder, bool reads,
-                                  uint64_t site, uint32_t parent)
-{
-    const uint32_t up = reads ? 0 : up_to(model, parent);
-    if (range_bit(coder, reads, &model->is_below, up < NODE_UP_MOST)) {
-        const uint64_t found = range_number(coder, reads, &model->up, up);
-        return found < NODE_UP_MOST ? above(model, found) : UINT32_MAX;
-    }
-    const uint64_t away = range_number(coder, reads, &model->away, site - 1 - parent);
-    return away < site ? site - 1 - away : UINT32_MAX;
-}
-
-static uint64_t to_zigzag(uint64_t step)
-{
-    return step << 1 ^ (uint64_t)((int64_t)step >> 63);
-}
-
-/* An address that is told by its distance to another. Returns 0 for none. */
-static uint64_t code_distance(struct node_model *model, struct range_coder *coder, bool reads,
-                              struct range_number *distance, uint64_t from, uint64_t key)
-{
-    const uint64_t address = from & ADDRESS_MASK;
-    uint64_t epoch = from >> FP_ADDRESS_BITS;
-    if (!range_bit(coder, reads, &model->is_same_epoch, key >> FP_ADDRESS_BITS == epoch))
-        epoch = range_number(coder, reads, &model->epoch, key >> FP_ADDRESS_BITS);
-    const uint64_t zigzag = range_number(coder, reads, distance, to_zigzag((key & ADDRESS_MASK) - address));
-    const uint64_t found = (zigzag >> 1 ^ -(zigzag & 1)) + address;
-    return epoch <= UINT16_MAX && found <= ADDRESS_MASK && found != 0 ? found | epoch << FP_ADDRESS_BITS : 0;
-}
-
-/* Returns 0 for none. */
-RANGE_INLINE uint64_t code_key(struct node_model *model, struct range_coder *coder, bool reads,
-                               uint64_t called[NODE_CALLED], uint64_t key)
-{
-    unsigned count = 0, nth = 0;
-    while (count < NODE_CALLED && called[count] != 0)
-        count++;
-    while (!reads && nth < count && called[nth] != key)
-        nth++;
-    if (count > 0 && range_bit(coder, reads, &model->is_known[count], nth < count)) {
-        unsigned at = 0;
-        while (at + 1 < count && !range_bit(coder, reads, &model->is_nth[at], nth == at))
-            at++;
-        nth = at;
-        key = called[nth];
-    } else {
-        key = code_distance(model, coder, reads, count > 0 ? &model->near : &model->far,
-                            count > 0 ? called[0] : model->last_key, key);
-        nth = count < NODE_CALLED ? count : NODE_CALLED - 1;
-    }
-    memmove(called + 1, called, nth * sizeof *called);
-    called[0] = key;
-    return key;
-}
-
-static void note(struct node_model *model, uint32_t site, uint32_t parent, uint64_t key)
-{
-    model->told[site] = (struct node_told){parent, hash_of(key)};
-    model->last = site;
-    model->last_key = key;
-}
-
-RANGE_INLINE uint64_t code_number(struct node_model *model, struct range_coder *coder, bool reads,
-                                  uint32_t before, uint32_t site)
-{
-    if (range_bit(coder, reads, &model->is_next, site == before + 1))
-        return (uint64_t)before + 1;
-    const uint64_t step = range_number(coder, reads, &model->step, site - before - 1);
-    return step < FP_SITES_MAX ? before + 1 + step : FP_SITES_MAX;
-}
-
-bool node_model_put(struct node_model *model, struct range_coder *coder, uint32_t before,
-                    const struct fp_site_entry *node)
-{
-    const uint64_t key = node->node.address | (uint64_t)node->node.epoch << FP_ADDRESS_BITS;
-    if (!reserve(model, node->site))
-        return false;
-    (void)code_number(model, coder, false, before, node->site);
-    (void)code_parent(model, coder, false, node->site, node->node.parent);
-    (void)code_key(model, coder, false, called_from(model, node->node.parent), key);
-    note(model, node->site, node->node.parent, key);
-    return true;
-}
-
-enum fp_status node_model_get(struct node_model *model, struct range_coder *coder, uint32_t before,
-                              struct fp_site_entry *ret_node)
-{
-    const uint64_t site = code_number(model, coder, true, before, 0);
-    if (site >= FP_SITES_MAX || coder->bad)
-        return FP_ERR_CORRUPT;
-    if (!reserve(model, (uint32_t)site))
-        return FP_ERR_MEMORY;
-    const uint64_t parent = code_parent(model, coder, true, site, 0);
-    if (parent >= site)
-        return FP_ERR_CORRUPT;
-    const uint64_t key = code_key(model, coder, true, called_from(model, (uint32_t)parent), 0);
-    if (key == 0)
-        return FP_ERR_CORRUPT;
-    note(model, (uint32_t)site, (uint32_t)parent, key);
-    *ret_node = (struct fp_site_entry){.site = (uint32_t)site,
-                                       .node = {.address = key & ADDRESS_MASK,
-                                                .parent = (uint32_t)parent,
-                                                .epoch = (uint16_t)(key >> FP_ADDRESS_BITS)}};
-    return FP_OK;
-}
-
 /* ---- nodes ---------------------------------------------------------------------------------------- */
 
 static bool entries_are_valid(const struct fp_site_entry *nodes, size_t count)
@@ -206,9 +18,15 @@ static bool entries_are_valid(const struct fp_site_entry *nodes, size_t count)
     return count > 0 && count <= FP_SITES_BLOCK_MAX;
 }
 
-size_t sites_scratch_bytes(uint32_t count)
+size_t stacks_scratch_bytes(const struct block_header *header)
 {
-    return (size_t)count * NODE_BYTES_MOST + RANGE_TAIL_BYTES;
+    const bool is_nodes = header->type == BLOCK_SITES;
+    const size_t modules = (size_t)header->count * MODULE_BYTES_MAX + 1;
+    if (header->count > (is_nodes ? FP_SITES_BLOCK_MAX : FP_MODULES_MAX))
+        return 0;
+    if (is_nodes)
+        return (size_t)header->count * NODE_BYTES_MOST + RANGE_TAIL_BYTES;
+    return modules < FP_MODULES_TEXT_MAX ? modules : FP_MODULES_TEXT_MAX;
 }
 
 enum fp_status sites_encode(struct node_model *model, bool anew, const struct fp_site_entry *nodes,
@@ -217,7 +35,7 @@ enum fp_status sites_encode(struct node_model *model, bool anew, const struct fp
 {
     if (!entries_are_valid(nodes, count))
         return FP_ERR_ARGUMENT;
-    if (!bytes_reserve(memory, sites_scratch_bytes((uint32_t)count)))
+    if (!bytes_reserve(memory, count * NODE_BYTES_MOST + RANGE_TAIL_BYTES))
         return FP_ERR_MEMORY;
     if (anew)
         node_model_begin(model);
@@ -274,20 +92,6 @@ static enum fp_status take_nodes(const struct block_header *header, const struct
     return range_done(&coder) ? FP_OK : FP_ERR_CORRUPT;
 }
 
-enum fp_status sites_decode(const struct block_header *header, const struct column *column,
-                            struct sites_store *store, const char **ret_what)
-{
-    *ret_what = "nodes of stacks are damaged";
-    if (header->count == 0 || header->count > FP_SITES_BLOCK_MAX)
-        return FP_ERR_CORRUPT;
-    enum fp_status status = grow_nodes(store, FP_SITE_FIRST) ? FP_OK : FP_ERR_MEMORY;
-    if (status == FP_OK)
-        status = take_nodes(header, column, store);
-    if (status == FP_ERR_MEMORY)
-        *ret_what = "no memory for stacks";
-    return status;
-}
-
 /* ---- modules --------------------------------------------------------------------------------------- */
 
 static bool is_printable(const char *text, size_t bytes)
@@ -302,12 +106,6 @@ static bool module_is_valid(const struct fp_module *module)
 {
     return module->start < module->end && module->end >> FP_ADDRESS_BITS == 0 &&
            module->build_id_bytes <= FP_BUILD_ID_MAX;
-}
-
-size_t modules_scratch_bytes(uint32_t count)
-{
-    const size_t bytes = (size_t)count * MODULE_BYTES_MAX;
-    return bytes < FP_MODULES_TEXT_MAX ? bytes : FP_MODULES_TEXT_MAX;
 }
 
 enum fp_status modules_encode(const struct fp_module *modules, size_t count, struct bytes *memory,
@@ -412,24 +210,31 @@ static enum fp_status add_module(struct sites_store *store, struct cursor *curso
     return FP_OK;
 }
 
-enum fp_status modules_decode(const struct block_header *header, const struct column *column,
-                              struct sites_store *store, const char **ret_what)
+static enum fp_status take_modules(const struct block_header *header, const struct column *column,
+                                   struct sites_store *store)
 {
     struct cursor cursor = column_cursor(column);
     enum fp_status status = FP_OK;
-    *ret_what = "modules are damaged";
-    if (header->count == 0 || header->count > FP_MODULES_MAX ||
-        column->size > FP_MODULES_TEXT_MAX - store->text_bytes)
+    if (column->size > FP_MODULES_TEXT_MAX - store->text_bytes)
         return FP_ERR_CORRUPT;
     store->text_bytes += column->size;
-    if (!grow_nodes(store, FP_SITE_FIRST))
-        status = FP_ERR_MEMORY;
     for (uint32_t i = 0; i < header->count && status == FP_OK; i++)
         status = add_module(store, &cursor);
-    if (status == FP_OK && !cursor_done(&cursor))
-        status = FP_ERR_CORRUPT;
+    return status == FP_OK && !cursor_done(&cursor) ? FP_ERR_CORRUPT : status;
+}
+
+enum fp_status stacks_decode(const struct block_header *header, const struct column *column,
+                             struct sites_store *store, const char **ret_what)
+{
+    const bool is_nodes = header->type == BLOCK_SITES;
+    enum fp_status status = FP_ERR_MEMORY;
+    *ret_what = is_nodes ? "nodes of stacks are damaged" : "modules are damaged";
+    if (header->count == 0 || stacks_scratch_bytes(header) == 0)
+        return FP_ERR_CORRUPT;
+    if (grow_nodes(store, FP_SITE_FIRST))
+        status = is_nodes ? take_nodes(header, column, store) : take_modules(header, column, store);
     if (status == FP_ERR_MEMORY)
-        *ret_what = "no memory for modules";
+        *ret_what = "no memory for call stacks";
     return status;
 }
 

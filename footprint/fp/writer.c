@@ -10,7 +10,7 @@
 
 #include "footprint/base/blockio.h"
 #include "footprint/base/trusted.h"
-#include "footprint/fp/marks.h"
+#include "footprint/fp/columns.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage.h"
 

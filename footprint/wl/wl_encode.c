@@ -2,6 +2,7 @@
 #include "footprint/wl/wl_writer.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,144 +111,109 @@ static void encode_waits(struct wl_writer *writer)
 
 /* ---- packing ---------------------------------------------------------------------------------- */
 
-/* The thread that packs windows. */
+/* The thread that packs windows. From `work` to `done` all below is its own, as are the writer's file, context and packed bytes. */
 struct wl_pack {
     pthread_t thread;
-    pthread_mutex_t lock; /* of all below; file and job belong to the thread while `busy` */
-    pthread_cond_t change;
-    bool busy, stopping;
+    sem_t work, done;
+    bool stopping;
     enum fp_status status;
-    struct wl_file *file;
-    int level;
+    struct wl_writer *writer;
     struct block_header header;
     struct bytes columns[WINDOW_COLUMNS];
-    ZSTD_CCtx *context;
-    struct bytes packed;
 };
 
 /* The work itself: compress and append. */
-static enum fp_status pack_window(struct wl_file *file, struct block_header *header,
-                                  const struct bytes columns[WINDOW_COLUMNS], ZSTD_CCtx *context, int level,
-                                  struct bytes *packed)
+static enum fp_status pack_window(struct wl_writer *writer, struct block_header *header,
+                                  const struct bytes columns[WINDOW_COLUMNS])
 {
     struct column raw[WINDOW_COLUMNS];
-    enum fp_status status;
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         raw[i] = (struct column){columns[i].at, columns[i].size};
-    status = block_pack(header, raw, header->column_count, context, level, packed);
-    if (status == FP_OK)
-        return wl_file_append(file, packed->at, packed->size);
-    file->error = fp_error_make(status, 0, file->bytes, "cannot pack a window");
-    return status;
+    return wl_put_block(writer, header, raw, header->column_count, "cannot pack a window");
+}
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        ; /* a signal came */
 }
 
 static void *serve(void *data)
 {
     struct wl_pack *pack = data;
-    pthread_mutex_lock(&pack->lock);
     for (;;) {
-        enum fp_status status;
-        while (!pack->busy && !pack->stopping)
-            pthread_cond_wait(&pack->change, &pack->lock);
-        if (!pack->busy)
-            break;
-        pthread_mutex_unlock(&pack->lock);
-        status = pack_window(pack->file, &pack->header, pack->columns, pack->context, pack->level,
-                             &pack->packed);
-        pthread_mutex_lock(&pack->lock);
-        if (pack->status == FP_OK)
-            pack->status = status;
-        pack->busy = false;
-        pthread_cond_signal(&pack->change);
+        wait_for(&pack->work);
+        if (pack->stopping)
+            return NULL;
+        pack->status = pack_window(pack->writer, &pack->header, pack->columns);
+        (void)sem_post(&pack->done); /* it is 0 */
     }
-    pthread_mutex_unlock(&pack->lock);
-    return NULL;
 }
 
 static void pack_free(struct wl_pack *pack)
 {
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         bytes_release(&pack->columns[i]);
-    bytes_release(&pack->packed);
-    ZSTD_freeCCtx(pack->context);
+    (void)sem_destroy(&pack->work); /* nobody waits */
+    (void)sem_destroy(&pack->done);
     free(pack);
 }
 
-struct wl_pack *wl_pack_start(struct wl_file *file, int level, const struct bytes columns[WINDOW_COLUMNS])
+struct wl_pack *wl_pack_start(struct wl_writer *writer)
 {
     struct wl_pack *pack = calloc(1, sizeof *pack);
-    bool whole = true;
-    if (pack == NULL)
-        return NULL;
-    pack->file = file;
-    pack->level = level;
+    bool whole = pack != NULL && sem_init(&pack->work, 0, 0) == 0 && sem_init(&pack->done, 0, 1) == 0;
     for (int i = 0; i < WINDOW_COLUMNS && whole; i++)
-        whole = bytes_reserve(&pack->columns[i], columns[i].capacity);
-    pack->context = whole ? ZSTD_createCCtx() : NULL;
-    if (pack->context != NULL) {
-        pthread_mutex_init(&pack->lock, NULL);
-        pthread_cond_init(&pack->change, NULL);
-        if (fp_helper_start(&pack->thread, serve, pack))
-            return pack;
-        pthread_cond_destroy(&pack->change);
-        pthread_mutex_destroy(&pack->lock);
+        whole = bytes_reserve(&pack->columns[i], writer->columns[i].capacity);
+    if (!whole) {
+        if (pack != NULL)
+            pack_free(pack);
+        return NULL;
     }
+    pack->writer = writer;
+    if (fp_helper_start(&pack->thread, serve, pack))
+        return pack;
     pack_free(pack);
     return NULL;
 }
 
-static enum fp_status wait_locked(struct wl_pack *pack)
-{
-    while (pack->busy)
-        pthread_cond_wait(&pack->change, &pack->lock);
-    return pack->status;
-}
-
-/* Give a window away. columns become others, of the same capacity and any contents.
+/* Give a window away. The writer's columns become others, of the same capacity and any contents.
  * Returns   FP_OK, or what an earlier window ended with: nothing is taken any more then. */
-static enum fp_status hand_over(struct wl_pack *pack, const struct block_header *header,
-                                struct bytes columns[WINDOW_COLUMNS])
+static enum fp_status hand_over(struct wl_writer *writer, const struct block_header *header)
 {
-    enum fp_status status;
-    pthread_mutex_lock(&pack->lock);
-    status = wait_locked(pack);
-    if (status == FP_OK) {
-        for (int i = 0; i < WINDOW_COLUMNS; i++) {
-            const struct bytes given = columns[i];
-            columns[i] = pack->columns[i];
-            pack->columns[i] = given;
-        }
-        pack->header = *header;
-        pack->busy = true;
-        pthread_cond_signal(&pack->change);
+    struct wl_pack *pack = writer->pack;
+    wait_for(&pack->done);
+    if (pack->status != FP_OK) {
+        (void)sem_post(&pack->done); /* as it was */
+        return pack->status;
     }
-    pthread_mutex_unlock(&pack->lock);
-    return status;
+    for (int i = 0; i < WINDOW_COLUMNS; i++) {
+        const struct bytes given = writer->columns[i];
+        writer->columns[i] = pack->columns[i];
+        pack->columns[i] = given;
+    }
+    pack->header = *header;
+    (void)sem_post(&pack->work); /* it is 0 */
+    return FP_OK;
 }
 
 enum fp_status wl_pack_wait(struct wl_pack *pack)
 {
-    enum fp_status status;
     if (pack == NULL)
         return FP_OK;
-    pthread_mutex_lock(&pack->lock);
-    status = wait_locked(pack);
-    pthread_mutex_unlock(&pack->lock);
-    return status;
+    wait_for(&pack->done);
+    (void)sem_post(&pack->done); /* as it was */
+    return pack->status;
 }
 
 void wl_pack_stop(struct wl_pack *pack)
 {
     if (pack == NULL)
         return;
-    pthread_mutex_lock(&pack->lock);
-    (void)wait_locked(pack); /* whoever asks was told by wl_pack_wait */
+    wait_for(&pack->done); /* whoever asks was told by wl_pack_wait */
     pack->stopping = true;
-    pthread_cond_signal(&pack->change);
-    pthread_mutex_unlock(&pack->lock);
+    (void)sem_post(&pack->work);            /* it is 0 */
     (void)pthread_join(pack->thread, NULL); /* it is ours and joinable */
-    pthread_cond_destroy(&pack->change);
-    pthread_mutex_destroy(&pack->lock);
     pack_free(pack);
 }
 
@@ -273,9 +239,8 @@ static enum fp_status write_window(struct wl_writer *writer)
     encode_runs(writer);
     encode_waits(writer);
     wl_times_encode(writer);
-    status = writer->pack != NULL ? hand_over(writer->pack, &header, writer->columns)
-                                  : pack_window(&writer->file, &header, writer->columns, writer->context,
-                                                writer->level, &writer->packed);
+    status = writer->pack != NULL ? hand_over(writer, &header)
+                                  : pack_window(writer, &header, writer->columns);
     if (status != FP_OK)
         return status;
     writer->columns[WINDOW_IDS].size = 0;

@@ -225,39 +225,32 @@ static void *carve(uintptr_t *at, size_t bytes)
     return (void *)start;
 }
 
-/* Give everything its place in a mapping that begins at base; with base NULL only the size is learned.
+/* Give all that needs no number of ids its place in a mapping that begins at base; with base NULL only the size is learned.
  * ret      its pointers into the arena are set, and nothing else.
  * Returns  bytes. */
-static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t id_max, struct wl_reader *ret)
+static size_t lay_out(uint8_t *base, const struct wl_opening *opening, struct wl_reader *ret)
 {
     const uint32_t threads = opening->summary_header.count;
     const uint32_t ops = opening->window_ops_max;
     const bool with_sites = opening->wants_sites && opening->site_end > 0;
-    const size_t summary_bytes = ((size_t)threads * 5 + 80) * VARINT_BYTES_MAX + META_BYTES_MAX;
+    const size_t rooms[] = {window_scratch_bytes(ops), wl_touched_scratch_bytes(opening->touched_block_max),
+                            ((size_t)threads * 5 + 80) * VARINT_BYTES_MAX + META_BYTES_MAX};
     struct wl_decoder *decoder = &ret->decoder;
     uintptr_t at = (uintptr_t)base;
-    size_t context_bytes = ZSTD_estimateDCtxSize();
-    size_t scratch = window_scratch_bytes(ops);
+    const size_t context_bytes = ZSTD_estimateDCtxSize();
     void *context;
-    if (scratch < META_BYTES_MAX)
-        scratch = META_BYTES_MAX;
-    if (scratch < summary_bytes)
-        scratch = summary_bytes;
-    if (scratch < wl_touched_scratch_bytes(opening->touched_block_max))
-        scratch = wl_touched_scratch_bytes(opening->touched_block_max);
     (void)carve(&at, sizeof *ret);
     context = carve(&at, context_bytes);
-    ret->scratch = carve(&at, scratch);
-    ret->scratch_bytes = scratch;
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
+        if (rooms[i] > ret->scratch_bytes)
+            ret->scratch_bytes = rooms[i];
+    ret->scratch = carve(&at, ret->scratch_bytes);
     ret->meta_text = carve(&at, META_BYTES_MAX);
     ret->threads = carve(&at, threads * sizeof *ret->threads);
     ret->touched = carve(&at, opening->touched_count * sizeof *ret->touched);
     decoder->thread_count = threads;
-    decoder->ids.capacity = id_max;
-    decoder->ids.next = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->ids.next);
     decoder->ids.threads = carve(&at, threads * sizeof *decoder->ids.threads);
     decoder->ids.touched = carve(&at, threads * sizeof *decoder->ids.touched);
-    decoder->touched = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->touched);
     decoder->locals = carve(&at, ops * sizeof *decoder->locals);
     decoder->waits_threads = carve(&at, threads * sizeof *decoder->waits_threads);
     decoder->thread_ops = carve(&at, threads * sizeof *decoder->thread_ops);
@@ -283,9 +276,43 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
     return (size_t)(at - (uintptr_t)base);
 }
 
+/* The mapping is touched at once, so one beyond the machine would end in the kernel killing the process. A few small headers can claim
+ * that many ids; that they are really used shows only when all ops are decoded. NULL, with the error: none. */
+static void *map_arena(struct fp_error *error, size_t bytes)
+{
+    void *arena;
+    if (!fp_memory_take(bytes)) {
+        (void)wl_fail(error, FP_ERR_LIMIT, 0,
+                      "its ids and threads take more memory than --max-memory SIZE (" FP_MEMORY_VARIABLE
+                      ", in bytes) allows, which is half of what there is, or 1 GiB and 2,000 times its "
+                      "size, unless it is set");
+        return NULL;
+    }
+    arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (arena != MAP_FAILED)
+        return arena;
+    fp_memory_give(bytes);
+    (void)wl_fail(error, FP_ERR_MEMORY, 0, "no memory for its ids");
+    return NULL;
+}
+
+static enum fp_status map_ids(struct wl_reader *reader)
+{
+    struct wl_decoder *decoder = &reader->decoder;
+    const size_t each = (((size_t)reader->info.summary.id_max + 1) * sizeof(uint32_t) + 63) & ~(size_t)63;
+    uint8_t *arena = map_arena(&reader->error, 2 * each);
+    if (arena == NULL)
+        return reader->error.status;
+    reader->id_bytes = 2 * each;
+    decoder->ids.capacity = reader->info.summary.id_max;
+    decoder->ids.next = (uint32_t *)(void *)arena;
+    decoder->touched = (uint32_t *)(void *)(arena + each);
+    return FP_OK;
+}
+
 /* ---- the summary ------------------------------------------------------------------------------ */
 
-/* NULL: only check them. Whether everything is as docs/format.md has it. */
+/* Tells whether everything is as docs/format.md has it. */
 static bool read_threads(struct wl_summary *summary, struct wl_thread *threads, const struct column *column)
 {
     struct cursor cursor = column_cursor(column);
@@ -304,8 +331,7 @@ static bool read_threads(struct wl_summary *summary, struct wl_thread *threads, 
             return false;
         ops += thread.ops;
         mains += thread.is_main;
-        if (threads != NULL)
-            threads[i] = thread;
+        threads[i] = thread;
     }
     return cursor_done(&cursor) && ops == summary->ops && mains <= 1;
 }
@@ -354,32 +380,6 @@ static bool read_numbers(const struct wl_opening *opening, const struct column *
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The summary decides how much memory the reader needs, so it is unpacked once in a small mapping of its own,
- * bounded by the thread count that the block header states and the payload's own size. */
-static enum fp_status read_summary(struct wl_opening *opening, struct wl_summary *ret_summary)
-{
-    const struct block_header *header = &opening->summary_header;
-    struct wl_reader small = {0};
-    const size_t bytes = lay_out(NULL, opening, 0, &small);
-    uint8_t *arena;
-    struct column columns[SUMMARY_COLUMNS];
-    enum fp_status status;
-    arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (arena == MAP_FAILED)
-        return wl_fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for the summary");
-    (void)lay_out(arena, opening, 0, &small);
-    small.frame = opening->frame;
-    status = wl_arena_unpack(&small, opening->frame.summary_at, header, SUMMARY_COLUMNS, columns);
-    if (status != FP_OK)
-        opening->error = small.error;
-    else if (!read_numbers(opening, &columns[0], ret_summary) ||
-             !read_threads(ret_summary, NULL, &columns[1]))
-        status = wl_fail(&opening->error, FP_ERR_CORRUPT, opening->frame.summary_at,
-                         "the summary is damaged");
-    (void)munmap(arena, bytes); /* cannot fail for a whole mapping */
-    return status;
-}
-
 /* Meta text comes in two parts: what was known at the beginning, and notes of the end. */
 static enum fp_status add_meta_text(struct wl_reader *reader, size_t offset, const struct column *column,
                                     size_t *bytes)
@@ -422,97 +422,93 @@ static enum fp_status read_touched(struct wl_reader *reader, const struct wl_ope
         struct block_header header;
         enum fp_status status = wl_scan_block(reader->frame.file, at, opening->frame.sites_at, &header,
                                               &reader->error);
-        if (status == FP_OK && header.count > opening->touched_count - reader->touched_count)
+        if (status == FP_OK && header.count > opening->touched_count - reader->info.touched_count)
             status = wl_fail(&reader->error, FP_ERR_CORRUPT, at, "the file changed while it was read");
         if (status == FP_OK)
             status = wl_arena_unpack(reader, at, &header, TOUCHED_COLUMNS, columns);
         if (status != FP_OK)
             return status;
-        if (!decode_touched(&header, columns, first, reader->summary.ops,
-                            reader->touched + reader->touched_count))
+        if (!decode_touched(&header, columns, first, reader->info.summary.ops,
+                            reader->touched + reader->info.touched_count))
             return wl_fail(&reader->error, FP_ERR_CORRUPT, at + BLOCK_HEADER_BYTES,
                            "the shares of objects are damaged");
-        reader->touched_count += header.count;
-        first = reader->touched[reader->touched_count - 1].op + 1;
+        reader->info.touched_count += header.count;
+        first = reader->touched[reader->info.touched_count - 1].op + 1;
         at += BLOCK_HEADER_BYTES + header.payload_bytes;
     }
     return FP_OK;
 }
 
-static enum fp_status build(struct wl_opening *opening, const struct wl_summary *summary,
-                            struct wl_reader **ret_reader)
+/* The summary, which decides how much memory ids need, and the meta data. */
+static enum fp_status read_summary(struct wl_reader *reader, const struct wl_opening *opening)
 {
-    struct wl_reader draft = {0};
-    const size_t bytes = lay_out(NULL, opening, summary->id_max, &draft);
-    size_t meta_bytes = 0;
-    struct wl_reader *reader;
+    struct wl_reader_info *info = &reader->info;
+    const size_t at = reader->frame.summary_at;
     struct column columns[SUMMARY_COLUMNS];
-    enum fp_status status;
-    uint8_t *arena = MAP_FAILED;
-    /* The arena is touched at once, so one beyond the machine would end in the kernel killing the process. A few
-     * small headers can claim that many ids; that they are really used shows only when all ops are decoded. */
-    if (!fp_memory_take(bytes))
-        return wl_fail(&opening->error, FP_ERR_LIMIT, 0,
-                       "its ids and threads take more memory than --max-memory SIZE (" FP_MEMORY_VARIABLE
-                       ", in bytes) allows, which is half of what there is, or 1 GiB and 2,000 times its "
-                       "size, unless it is set");
-    arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (arena == MAP_FAILED) {
-        fp_memory_give(bytes);
-        return wl_fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for its ids");
-    }
-    reader = (struct wl_reader *)(void *)arena;
-    (void)lay_out(arena, opening, summary->id_max, &draft);
-    *reader = draft;
-    reader->arena_bytes = bytes;
-    reader->frame = opening->frame;
-    reader->summary = *summary;
-    reader->summary.threads = reader->threads;
-    reader->decoder.summary = &reader->summary;
-    status = wl_arena_unpack(reader, opening->meta_at, &opening->meta_header, 1, columns);
+    size_t meta_bytes = 0;
+    enum fp_status status = wl_arena_unpack(reader, opening->meta_at, &opening->meta_header, 1, columns);
     if (status == FP_OK)
         status = add_meta_text(reader, opening->meta_at, &columns[0], &meta_bytes);
     for (size_t i = 0; i < meta_bytes; i++)
-        reader->meta_first += reader->meta_text[i] == '\n';
+        info->meta_first += reader->meta_text[i] == '\n';
     if (status == FP_OK)
-        status = wl_arena_unpack(reader, opening->frame.summary_at, &opening->summary_header, SUMMARY_COLUMNS,
-                                 columns);
-    if (status == FP_OK && !read_threads(&reader->summary, reader->threads, &columns[1]))
-        status = wl_fail(&reader->error, FP_ERR_CORRUPT, opening->frame.summary_at, "the summary is damaged");
+        status = wl_arena_unpack(reader, at, &opening->summary_header, SUMMARY_COLUMNS, columns);
+    if (status == FP_OK && (!read_numbers(opening, &columns[0], &info->summary) ||
+                            !read_threads(&info->summary, reader->threads, &columns[1])))
+        status = wl_fail(&reader->error, FP_ERR_CORRUPT, at, "the summary is damaged");
+    info->summary.threads = reader->threads;
     if (status == FP_OK)
-        status = add_meta_text(reader, opening->frame.summary_at, &columns[2], &meta_bytes);
-    if (status == FP_OK)
-        status = read_touched(reader, opening);
-    if (status == FP_OK && !meta_parse(reader->meta_text, meta_bytes, reader->meta, &reader->meta_count))
+        status = add_meta_text(reader, at, &columns[2], &meta_bytes);
+    if (status == FP_OK && !meta_parse(reader->meta_text, meta_bytes, reader->meta, &info->meta_count))
         status = wl_fail(&reader->error, FP_ERR_CORRUPT, opening->meta_at,
                          "meta data is not of the form key=value");
-    if (status != FP_OK) {
-        opening->error = reader->error;
-        (void)munmap(arena, bytes); /* cannot fail for a whole mapping */
-        fp_memory_give(bytes);
-        return status;
-    }
-    wl_reader_rewind(reader);
-    *ret_reader = reader;
-    return FP_OK;
+    return status;
+}
+
+static struct wl_reader *make_reader(struct wl_opening *opening)
+{
+    struct wl_reader draft = {0};
+    const size_t bytes = lay_out(NULL, opening, &draft);
+    struct wl_reader *reader = map_arena(&opening->error, bytes);
+    if (reader == NULL)
+        return NULL;
+    (void)lay_out((uint8_t *)reader, opening, reader);
+    reader->arena_bytes = bytes;
+    reader->frame = opening->frame;
+    reader->info = (struct wl_reader_info){.file = opening->frame.file,
+                                           .file_bytes = opening->frame.file_bytes,
+                                           .digest = opening->frame.digest,
+                                           .site_end = opening->site_end,
+                                           .meta = reader->meta,
+                                           .touched = reader->touched};
+    reader->decoder.summary = &reader->info.summary;
+    return reader;
 }
 
 static enum fp_status open_workload(const char *path, bool wants_sites, struct fp_error *ret_error,
                                     struct wl_reader **ret_reader)
 {
     struct wl_opening opening = {.wants_sites = wants_sites};
-    struct wl_summary summary;
     enum fp_status status = scan(&opening, path);
-    if (status == FP_OK)
-        status = read_summary(&opening, &summary);
-    if (status == FP_OK)
-        status = build(&opening, &summary, ret_reader);
-    if (status != FP_OK) {
+    struct wl_reader *reader = status == FP_OK ? make_reader(&opening) : NULL;
+    if (reader == NULL) {
         if (opening.frame.file != NULL)
             (void)munmap((void *)(uintptr_t)opening.frame.file, opening.frame.file_bytes); /* cannot fail */
-        (void)fp_error_tell(opening.error, ret_error);
+        return fp_error_tell(opening.error, ret_error);
     }
-    return status;
+    status = read_summary(reader, &opening);
+    if (status == FP_OK)
+        status = map_ids(reader);
+    if (status == FP_OK)
+        status = read_touched(reader, &opening);
+    if (status != FP_OK) {
+        (void)fp_error_tell(reader->error, ret_error);
+        wl_reader_close(reader);
+        return status;
+    }
+    wl_reader_rewind(reader);
+    *ret_reader = reader;
+    return FP_OK;
 }
 
 enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, struct wl_reader **ret_reader)

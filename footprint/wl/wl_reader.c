@@ -6,55 +6,25 @@
 #include "footprint/base/memory_bound.h"
 #include "footprint/wl/wl_reader.h"
 
+const struct wl_reader_info *wl_reader_info(const struct wl_reader *reader)
+{
+    return &reader->info;
+}
+
 const struct wl_summary *wl_reader_summary(const struct wl_reader *reader)
 {
-    return &reader->summary;
+    return &reader->info.summary;
 }
 
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key)
 {
-    return meta_find(reader->meta, reader->meta_count, key);
+    return meta_find(reader->meta, reader->info.meta_count, key);
 }
 
 uint64_t wl_reader_meta_number(const struct wl_reader *reader, const char *key)
 {
     const char *value = wl_reader_meta(reader, key);
     return value != NULL ? strtoull(value, NULL, 10) : 0;
-}
-
-size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta)
-{
-    *ret_meta = reader->meta;
-    return reader->meta_count;
-}
-
-size_t wl_reader_meta_first(const struct wl_reader *reader)
-{
-    return reader->meta_first;
-}
-
-uint64_t wl_reader_offset(const struct wl_reader *reader)
-{
-    return reader->window_at;
-}
-
-bool wl_reader_refused(const struct wl_reader *reader, uint32_t *ret_op)
-{
-    if (reader->decoder.refused == 0)
-        return false;
-    *ret_op = reader->decoder.refused - 1;
-    return true;
-}
-
-const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size)
-{
-    *ret_size = reader->frame.file_bytes;
-    return reader->frame.file;
-}
-
-uint64_t wl_reader_digest(const struct wl_reader *reader)
-{
-    return reader->frame.digest;
 }
 
 static void enter_room(struct wl_decoder *decoder, const struct window_room *room)
@@ -65,12 +35,6 @@ static void enter_room(struct wl_decoder *decoder, const struct window_room *roo
     decoder->times_ns = room->times_ns;
     decoder->noted = room->noted;
     decoder->sites = room->sites;
-}
-
-size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched)
-{
-    *ret_touched = reader->touched;
-    return reader->touched_count;
 }
 
 /* Tells whether an op may have a share: one that gives an object its size. */
@@ -86,7 +50,7 @@ static bool take_touched(struct wl_reader *reader, struct wl_window *window)
     const uint64_t first = window->facts.first_op;
     size_t next = reader->next_touched;
     window->touched = reader->touched + next;
-    for (; next < reader->touched_count && reader->touched[next].op - first < window->op_count; next++)
+    for (; next < reader->info.touched_count && reader->touched[next].op - first < window->op_count; next++)
         if (!may_have_share(&window->ops[reader->touched[next].op - first]))
             return false;
     window->touched_count = (uint32_t)(next - reader->next_touched);
@@ -149,14 +113,15 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     enum fp_status status;
     if (at == reader->frame.windows_end)
         return FP_END;
-    reader->window_at = at;
-    reader->decoder.refused = 0;
+    reader->info.window_at = at;
+    reader->info.refused = reader->decoder.refused = 0;
     status = wl_scan_block(reader->frame.file, at, reader->frame.windows_end, &header, &reader->error);
     if (status != FP_OK)
         return status;
     /* The scan at open saw the same, but the mapping shows what the file holds now. */
-    if (header.type != BLOCK_WINDOW || header.count == 0 || header.count > reader->summary.window_ops_max ||
-        header.sequence != reader->next_window || header.base != reader->next_op)
+    if (header.type != BLOCK_WINDOW || header.count == 0 ||
+        header.count > reader->info.summary.window_ops_max || header.sequence != reader->next_window ||
+        header.base != reader->next_op)
         return wl_fail(&reader->error, FP_ERR_CORRUPT, at, "a window is out of order");
     status = wl_arena_unpack(reader, at, &header,
                              reader->decoder.site_end != 0 ? WINDOW_COLUMNS : WINDOW_COLUMNS_PLAIN, columns);
@@ -164,11 +129,12 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
         return status;
     enter_room(&reader->decoder, &reader->rooms[reader->next_window % 2]);
     status = wl_decode_window(&reader->decoder, &header, columns, &window, &what);
+    reader->info.refused = reader->decoder.refused;
     if (status != FP_OK)
         return wl_fail(&reader->error, status, at + BLOCK_HEADER_BYTES, what);
-    if (header.sequence + 1 == reader->summary.windows &&
-        (window.facts.live_bytes != reader->summary.live_bytes_end ||
-         window.facts.live_objects != reader->summary.live_objects_end))
+    if (header.sequence + 1 == reader->info.summary.windows &&
+        (window.facts.live_bytes != reader->info.summary.live_bytes_end ||
+         window.facts.live_objects != reader->info.summary.live_objects_end))
         return wl_fail(&reader->error, FP_ERR_CORRUPT, at,
                        "what is live at the end is not what the summary says");
     if (!take_touched(reader, &window))
@@ -219,8 +185,10 @@ void wl_reader_close(struct wl_reader *reader)
 {
     if (reader == NULL)
         return;
-    (void)munmap((void *)(uintptr_t)reader->frame.file,
-                 reader->frame.file_bytes); /* cannot fail for a whole mapping */
-    fp_memory_give(reader->arena_bytes);
+    /* None of these can fail for a whole mapping. */
+    (void)munmap((void *)(uintptr_t)reader->frame.file, reader->frame.file_bytes);
+    if (reader->id_bytes > 0)
+        (void)munmap(reader->decoder.ids.next, reader->id_bytes);
+    fp_memory_give(reader->id_bytes + reader->arena_bytes);
     (void)munmap(reader, reader->arena_bytes);
 }

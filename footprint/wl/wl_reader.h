@@ -4,7 +4,7 @@
  * wl_reader.c hands out windows.
  *
  * No malloc in either of them or below: replay links the allocator under test, and nothing of ours may come from it. All memory
- * is one anonymous mapping, touched at open. */
+ * is two anonymous mappings, touched at open: what ids need is known when the summary was read, with the memory of the first. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_READER_H
 #define MALLAB_FOOTPRINT_WL_WL_READER_H
 
@@ -94,16 +94,15 @@ struct wl_frame {
 
 struct wl_reader {
     size_t arena_bytes; /* of the mapping that begins with this struct */
+    size_t id_bytes;    /* of the one that begins with decoder.ids.next */
     struct wl_frame frame;
-    size_t at;        /* offset of the next block */
-    size_t window_at; /* of the block read last */
+    struct wl_reader_info info;
+    size_t at; /* offset of the next block */
     struct wl_touched *touched;
-    size_t touched_count, next_touched;
+    size_t next_touched;
     uint64_t next_window, next_op;
-    struct wl_summary summary;
     struct wl_thread *threads;
     struct fp_meta meta[META_COUNT_MAX];
-    size_t meta_count, meta_first;
     char *meta_text;
     ZSTD_DCtx *context;
     uint8_t *scratch;

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "footprint/base/bytes.h"
-#include "footprint/fp/record.h"
-#include "footprint/fp/site_model.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/wl/wl_reader.h"
 
@@ -255,30 +253,22 @@ enum fp_status wl_sites_put(struct wl_writer *writer)
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-uint32_t wl_reader_site_end(const struct wl_reader *reader)
-{
-    return reader->decoder.site_end;
-}
-
 /* One block's, added to the store. */
 static enum fp_status read_block(struct wl_reader *reader, size_t at, const struct block_header *header,
                                  struct sites_store *store)
 {
-    const bool is_nodes = header->type == BLOCK_SITES;
-    const size_t scratch_bytes = is_nodes ? sites_scratch_bytes(header->count)
-                                          : modules_scratch_bytes(header->count);
+    const size_t scratch_bytes = stacks_scratch_bytes(header);
     struct column column;
     const char *what = "no memory for call stacks";
     size_t within = 0;
-    uint8_t *scratch = header->count <= FP_SITES_BLOCK_MAX ? malloc(scratch_bytes + 1) : NULL;
-    enum fp_status status = scratch != NULL ? FP_OK : FP_ERR_MEMORY;
-    if (status == FP_OK)
+    uint8_t *scratch = malloc(scratch_bytes + 1);
+    enum fp_status status = FP_ERR_MEMORY;
+    if (scratch != NULL)
         status = block_unpack(header, reader->frame.file + at + BLOCK_HEADER_BYTES, 1, reader->context,
                               scratch, scratch_bytes, &column, &within, &what);
     if (status == FP_OK) {
         within = 0;
-        status = is_nodes ? sites_decode(header, &column, store, &what)
-                          : modules_decode(header, &column, store, &what);
+        status = stacks_decode(header, &column, store, &what);
     }
     free(scratch);
     return status == FP_OK ? FP_OK : wl_fail(&reader->error, status, at + BLOCK_HEADER_BYTES + within, what);

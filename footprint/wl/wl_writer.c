@@ -26,8 +26,10 @@ enum fp_status wl_put_block(struct wl_writer *writer, struct block_header *heade
 {
     const enum fp_status status = block_pack(header, columns, column_count, writer->context, writer->level,
                                              &writer->packed);
-    return status == FP_OK ? wl_file_append(&writer->file, writer->packed.at, writer->packed.size)
-                           : wl_writer_fail(writer, status, what);
+    if (status == FP_OK)
+        return wl_file_append(&writer->file, writer->packed.at, writer->packed.size);
+    writer->file.error = fp_error_make(status, 0, writer->file.bytes, what);
+    return status;
 }
 
 /* New items are not cleared: of an id that was never used nobody asks. */
@@ -176,7 +178,7 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
         return status;
     }
     if (!options->in_place)
-        writer->pack = wl_pack_start(&writer->file, writer->level, writer->columns);
+        writer->pack = wl_pack_start(writer);
     *ret_writer = writer;
     return FP_OK;
 }

@@ -141,10 +141,9 @@ void wl_shapes_reset(struct wl_writer *writer);
 bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
                        uint16_t *ret_index);
 
-/* wl_pack_start - begin to serve a file, which is the other thread's from a flush to wl_pack_wait.
- * columns   as large as those to come.
+/* wl_pack_start - begin to serve a writer, whose file is the other thread's from a flush to wl_pack_wait.
  * Returns   NULL when there is one processor, or no memory or thread to be had: pack in place then. */
-struct wl_pack *wl_pack_start(struct wl_file *file, int level, const struct bytes columns[WINDOW_COLUMNS]);
+struct wl_pack *wl_pack_start(struct wl_writer *writer);
 
 /* wl_pack_wait - until all that was taken is written. Returns FP_OK, or what the first failure was; the file's error
  * says more. NULL is FP_OK. */

@@ -186,7 +186,7 @@ enum fp_status wl_writer_cut(struct wl_writer *writer);
 
 /* wl_writer_note - a further meta entry, for what is known at the conversion's end only (counts of
  * irregularities). Copied; written by wl_writer_finish before the summary, in the order of the calls, and
- * found by wl_reader_meta and wl_reader_meta_all after the entries given to wl_writer_create.
+ * found by wl_reader_meta and in wl_reader_info.meta after the entries given to wl_writer_create.
  * Returns    FP_OK; FP_ERR_MEMORY, FP_ERR_LIMIT (too many or too long), FP_ERR_ARGUMENT (a newline or '='). */
 enum fp_status wl_writer_note(struct wl_writer *writer, const char *key, const char *value);
 
@@ -218,12 +218,29 @@ enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, stru
 enum fp_status wl_reader_open_sites(const char *path, struct fp_error *ret_error,
                                     struct wl_reader **ret_reader);
 
-/* wl_reader_site_end - 1 + the highest number of a site, at least FP_SITE_FIRST; 0: the workload has no sites. However it
- * was opened. */
-uint32_t wl_reader_site_end(const struct wl_reader *reader);
+/* Facts of an open workload. Pointers are the reader's, valid until it is closed. */
+struct wl_reader_info {
+    struct wl_summary summary;
+    const void *file; /* as it is mapped */
+    size_t file_bytes;
+    /* XXH64 of the windows as stored: two files with one digest hold the same ops. Made at open from the windows' checksums. Not the
+     * digest of executed ops that a run prints. */
+    uint64_t digest;
+    /* 1 + the highest number of a site, at least FP_SITE_FIRST; 0: the workload has no sites. However it was opened. */
+    uint32_t site_end;
+    const struct fp_meta *meta;
+    size_t meta_count, meta_first;    /* of the entries, those given to wl_writer_create; notes follow */
+    const struct wl_touched *touched; /* all shares, by rising op */
+    size_t touched_count;
+    /* The block of the window that wl_reader_next handed out, or refused, last: where it begins in the file; after FP_ERR_CORRUPT
+     * the index, and 1, of the op in it that cannot be, 0: it is about none. */
+    size_t window_at;
+    uint32_t refused;
+};
+const struct wl_reader_info *wl_reader_info(const struct wl_reader *reader);
 
 /* wl_reader_stacks - the stacks and modules of the sites. Takes malloc: not for a replay.
- * ret_stacks  node_end is wl_reader_site_end. Paths of modules are names of files without a directory. End it with
+ * ret_stacks  node_end is site_end. Paths of modules are names of files without a directory. End it with
  *             wl_stacks_release, which accepts zeroes.
  * Returns     FP_OK (none where the workload has no sites); FP_ERR_CORRUPT, FP_ERR_CHECKSUM, FP_ERR_MEMORY with wl_reader_error. */
 struct wl_stacks {
@@ -236,27 +253,13 @@ void wl_stacks_release(struct wl_stacks *stacks);
 
 const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);
-size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta);
 
 /* wl_reader_meta_number - the same as a number, any that the file says; 0: it is not there. */
 uint64_t wl_reader_meta_number(const struct wl_reader *reader, const char *key);
 
-/* wl_reader_touched - all shares, by rising op; the reader's. Returns how many. */
-size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched);
-
-/* wl_reader_meta_first - how many of those entries were given to wl_writer_create; notes follow. */
-size_t wl_reader_meta_first(const struct wl_reader *reader);
-
-/* wl_reader_digest - XXH64 of the windows as stored: two files with one digest hold the same ops. Made at
- * open from the windows' checksums. Not the digest of executed ops that a run prints. */
-uint64_t wl_reader_digest(const struct wl_reader *reader);
-
 /* wl_reader_check - hold every window, part of call stacks and shares as stored against its checksum, decoding nothing; reads the
  * whole file once. FP_OK, or FP_ERR_CHECKSUM or FP_ERR_CORRUPT with wl_reader_error. */
 enum fp_status wl_reader_check(struct wl_reader *reader);
-
-/* wl_reader_bytes - the whole file as it is mapped; the reader's, valid until it is closed. */
-const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size);
 
 /* A decoded window. Pointers are the reader's, valid until the call of wl_reader_next after the next: a replay decodes
  * one window while it executes the one before. */
@@ -275,7 +278,7 @@ struct wl_window {
     const struct wl_noted *noted;
     uint32_t touched_count;
     const struct wl_touched *touched; /* of this window's ops */
-    /* The site of each op that gave the object its size; 0 for other ops. Below wl_reader_site_end. NULL: the workload has none, or
+    /* The site of each op that gave the object its size; 0 for other ops. Below site_end. NULL: the workload has none, or
      * was opened by wl_reader_open. */
     const uint32_t *sites;
 };
@@ -288,12 +291,6 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
 
 /* wl_window_time - the recorded time of an op of a window, by index: noted or between two that are; in ns. */
 uint64_t wl_window_time(const struct wl_window *window, uint32_t op);
-
-/* wl_reader_offset - where the block of the window that wl_reader_next handed out, or refused, last begins in the
- * file. wl_reader_refused - after FP_ERR_CORRUPT, the index within its window of the op that cannot be, when it is
- * about one; else false. */
-uint64_t wl_reader_offset(const struct wl_reader *reader);
-bool wl_reader_refused(const struct wl_reader *reader, uint32_t *ret_op);
 
 /* wl_reader_highest_live - the highest live bytes at the end of a window, by the facts alone: nothing is decoded, and no window
  * handed out is disturbed. A window that cannot be read ends the search: wl_reader_next says why. */

@@ -47,8 +47,8 @@ static void copy_op(struct copying *copying, uint32_t thread, const struct wl_op
     const struct fp_shape shape = shape_of(op);
     const uint64_t bytes = fp_shape_bytes(&shape);
     struct object *object = &copying->objects[op->id];
-    FUZZ_CHECK(site == 0 ||
-               (site < wl_reader_site_end(copying->reader) && fp_call_kind_of(op->call) != FP_KIND_RELEASE));
+    FUZZ_CHECK(site == 0 || (site < wl_reader_info(copying->reader)->site_end &&
+                             fp_call_kind_of(op->call) != FP_KIND_RELEASE));
     if (site != 0)
         wl_writer_site(copying->writer, site);
     FUZZ_CHECK(op->id <= copying->summary->id_max && op->call < FP_CALL_COUNT && bytes < UINT64_C(1) << 48);
@@ -132,8 +132,8 @@ static void read_all(struct copying *copying, const char *path)
 {
     const struct wl_summary *summary = copying->summary;
     struct wl_writer_options options = {0};
-    const struct fp_meta *meta = NULL;
-    const size_t meta_count = wl_reader_meta_all(copying->reader, &meta);
+    const struct fp_meta *meta = wl_reader_info(copying->reader)->meta;
+    const size_t meta_count = wl_reader_info(copying->reader)->meta_count;
     struct wl_window window;
     uint64_t windows = 0;
     enum fp_status status = wl_reader_next(copying->reader, &window);
@@ -185,7 +185,7 @@ static void read_stacks(struct copying *copying)
 {
     const enum fp_status status = wl_reader_stacks(copying->reader, &copying->stacks);
     if (status == FP_OK) {
-        FUZZ_CHECK(copying->stacks.sites.node_end == wl_reader_site_end(copying->reader));
+        FUZZ_CHECK(copying->stacks.sites.node_end == wl_reader_info(copying->reader)->site_end);
         return;
     }
     FUZZ_CHECK(status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM);

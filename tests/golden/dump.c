@@ -206,15 +206,12 @@ struct dump_result dump_workload(const char *path, FILE *out)
 {
     struct dump_result result = {.stage = "open"};
     struct wl_reader *reader = NULL;
-    const struct fp_meta *meta = NULL;
     struct wl_window window;
     enum fp_status status;
-    size_t meta_count;
     if (wl_reader_open_sites(path, &result.error, &reader) != FP_OK)
         return result;
     put(out, "workload\n");
-    meta_count = wl_reader_meta_all(reader, &meta);
-    put_meta(out, meta, meta_count);
+    put_meta(out, wl_reader_info(reader)->meta, wl_reader_info(reader)->meta_count);
     put_summary(out, wl_reader_summary(reader));
     result.stage = "window";
     while ((status = wl_reader_next(reader, &window)) == FP_OK)

@@ -1,5 +1,5 @@
 /* fp_defects.c - damaged footprints. */
-#include "footprint/fp/marks.h"
+#include "footprint/fp/columns.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage.h"
 #include "golden/defects.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/fp/marks.h"
+#include "footprint/fp/columns.h"
 
 /* append_block - results as of fp_writer_columns. The block must keep the rules at struct fp_block: nothing checks it. */
 static inline enum fp_status append_block(struct fp_writer *writer, const struct fp_block *block)

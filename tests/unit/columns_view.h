@@ -3,7 +3,7 @@
 #ifndef MALLAB_TESTS_COLUMNS_VIEW_H
 #define MALLAB_TESTS_COLUMNS_VIEW_H
 
-#include "footprint/fp/marks.h"
+#include "footprint/fp/columns.h"
 #include "unit/harness.h"
 
 /* columns_view - valid until the next one. Nothing is in it when the block has no marks. */

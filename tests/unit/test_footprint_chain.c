@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "footprint/base/blockio.h"
-#include "footprint/fp/marks.h"
+#include "footprint/fp/columns.h"
 #include "unit/append_block.h"
 #include "unit/harness.h"
 #include "unit/random.h"

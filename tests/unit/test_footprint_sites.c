@@ -151,7 +151,7 @@ TEST(sites_come_back_as_their_stacks)
     write_ops(true, true, OPS);
     CHECK_U64(wl_reader_open_sites(path, NULL, &reader), FP_OK);
     CHECK_U64(wl_reader_stacks(reader, &stacks), FP_OK);
-    CHECK_U64(stacks.sites.node_end, wl_reader_site_end(reader));
+    CHECK_U64(stacks.sites.node_end, wl_reader_info(reader)->site_end);
     CHECK(stacks.sites.module_count == MODULES);
     while (wl_reader_next(reader, &window) == FP_OK)
         for (uint32_t i = 0; i < window.op_count; i++, seen++)
@@ -167,7 +167,7 @@ TEST(numbers_have_no_gaps_and_only_what_is_used)
     make_stacks();
     write_ops(true, true, 100);
     CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
-    CHECK(wl_reader_site_end(reader) > FP_SITE_FIRST && wl_reader_site_end(reader) < NODE_END);
+    CHECK(wl_reader_info(reader)->site_end > FP_SITE_FIRST && wl_reader_info(reader)->site_end < NODE_END);
     wl_reader_close(reader);
 }
 
@@ -177,7 +177,7 @@ TEST(who_does_not_ask_sees_no_sites)
     struct wl_window window;
     write_ops(true, true, 10000);
     CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
-    CHECK(wl_reader_site_end(reader) > FP_SITE_FIRST);
+    CHECK(wl_reader_info(reader)->site_end > FP_SITE_FIRST);
     CHECK_U64(wl_reader_next(reader, &window), FP_OK);
     CHECK(window.sites == NULL);
     wl_reader_close(reader);
@@ -207,7 +207,7 @@ TEST(without_stacks_the_file_is_as_ever)
     bytes[1] = read_file(&sizes[1]);
     CHECK(sizes[0] == sizes[1] && memcmp(bytes[0], bytes[1], sizes[0]) == 0);
     CHECK_U64(wl_reader_open_sites(path, NULL, &reader), FP_OK);
-    CHECK_U64(wl_reader_site_end(reader), 0);
+    CHECK_U64(wl_reader_info(reader)->site_end, 0);
     CHECK_U64(wl_reader_stacks(reader, &stacks), FP_OK);
     CHECK_U64(stacks.sites.node_end, 0);
     wl_stacks_release(&stacks);
@@ -231,7 +231,7 @@ static enum fp_status status_of(struct fp_site_entry second)
     node_model_free(model);
     const struct column column = {bytes, (size_t)(range_end(&coder) - bytes)};
     const struct block_header header = {.type = BLOCK_SITES, .count = 2};
-    const enum fp_status status = sites_decode(&header, &column, &store, &what);
+    const enum fp_status status = stacks_decode(&header, &column, &store, &what);
     sites_release(&store);
     return status;
 }

@@ -35,7 +35,7 @@ struct res_workload {
     const struct res_member
         *members;         /* of a group of processes, which is replayed one by one; each has its path */
     size_t member_count;  /* 0: it is one process, at path */
-    uint64_t file_digest; /* wl_reader_digest */
+    uint64_t file_digest; /* wl_reader_info.digest */
     uint64_t ops;
     uint64_t duration_ns; /* recorded */
     uint64_t live_peak_bytes;
