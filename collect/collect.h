@@ -98,10 +98,11 @@ struct collect_segment {
     uint32_t free_chunks;           /* of those kept for nobody, at the last scan; likewise the next */
     uint32_t coming_chunks;         /* full or taken: they will be free */
     uint32_t taken_chunks;
-    uint32_t freed;      /* chunks freed since waiters were last told */
-    uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or coming; 0: one is */
-    uint64_t threads_ns; /* likewise of the last look for dead threads */
-    uint64_t stuck_ns;   /* likewise since when all chunks wait for others that are missing; 0: they do not */
+    uint32_t freed;                     /* chunks freed since waiters were last told */
+    uint64_t starved_ns;                /* CLOCK_MONOTONIC since when no chunk is free or coming; 0: one is */
+    uint64_t threads_ns;                /* likewise of the last look for dead threads */
+    uint64_t stuck_ns;                  /* likewise since when all chunks wait for others that are missing */
+    uint32_t stuck_chunks, stuck_scans; /* so many chunks for so many scans */
 };
 
 /* segment_create - make, map and lay out a segment.
@@ -193,11 +194,9 @@ struct collect_stream {
     bool is_left;                           /* the last chunk in the queue is of a thread that is gone */
     uint64_t waiting_ns;                    /* CLOCK_MONOTONIC at which the queue was empty or written last */
     uint64_t next_chunk;                    /* sequence of the chunk that continues what is written */
-    uint64_t missing;              /* 1 + that of one that was missing while the pool was stuck; 0: none */
-    uint32_t missing_scans;        /* for so many scans */
-    uint64_t epoch;                /* of the records being read */
-    uint64_t time_ns;              /* newest stamp: times never decrease within a lane */
-    struct fp_site_decoder *sites; /* steps.h; NULL: none yet */
+    uint64_t epoch;                         /* of the records being read */
+    uint64_t time_ns;                       /* newest stamp: times never decrease within a lane */
+    struct fp_site_decoder *sites;          /* steps.h; NULL: none yet */
 };
 
 /* The lanes, or the streams, of an image that sent something, in the order in which they were first seen; each begins with its

@@ -188,34 +188,25 @@ static void look_for_starvation(struct collector *collector, struct collect_segm
     put_relaxed(&segment->view.header->starved, none && now - segment->starved_ns >= STARVED_NS);
 }
 
-/* A scan may pass by a chunk, and find the one that was filled after it: the next scan finds both, however long one takes. */
-static bool is_missing_for_long(struct collect_stream *stream)
-{
-    if (stream->missing != stream->next_chunk + 1) {
-        stream->missing = stream->next_chunk + 1;
-        stream->missing_scans = 0;
-    }
-    return ++stream->missing_scans >= MISSING_SCANS;
-}
-
 /* A chunk that somebody wrote over never comes, and those behind it in its stream wait. When all of the pool waits so, which
- * would stop every program, what is there is written; what is missing counts as one call, as nobody knows how many it was. */
+ * would stop every program, what is there is written; what is missing counts as one call, as nobody knows how many it was. A scan may pass by a
+ * chunk, and find the one that was filled after it: the next finds both, however long one takes, so several are to find nothing new. */
 static void skip_missing(struct collector *collector, struct collect_segment *segment)
 {
     const uint64_t now = fp_now_ns();
     if (segment->free_chunks > 0 || segment->taken_chunks == 0 ||
-        queue_longest(collector, segment, 1) != NULL) {
-        segment->stuck_ns = 0;
+        segment->taken_chunks != segment->stuck_chunks || queue_longest(collector, segment, 1) != NULL) {
+        segment->stuck_chunks = segment->taken_chunks;
+        segment->stuck_scans = 0;
+        segment->stuck_ns = now;
         return;
     }
-    if (segment->stuck_ns == 0)
-        segment->stuck_ns = now;
-    if (now - segment->stuck_ns < STUCK_NS)
+    if (++segment->stuck_scans < MISSING_SCANS || now - segment->stuck_ns < STUCK_NS)
         return;
     FOR_EACH_IMAGE (image, collector)
         for (uint32_t i = 0; image->segment == segment && i < image->streams.count; i++) {
             struct collect_stream *stream = image->streams.items[i];
-            if (stream->queue_length > 0 && is_missing_for_long(stream)) {
+            if (stream->queue_length > 0) {
                 image->lost[FP_LOSS_SPOILED]++;
                 queue_skip(stream);
             }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,11 +18,10 @@
 #include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
 
-#define LOOK_NS    5000000
-#define ANSWER_NS  UINT64_C(10000000000)
-#define END_NS     UINT64_C(120000000000) /* a full ring to a slow disk */
-#define FULL_BELOW 65536                  /* bytes free */
-#define PROGRAM    "mallab-collect"
+#define LOOK_NS   5000000
+#define ANSWER_NS UINT64_C(10000000000)
+#define END_NS    UINT64_C(120000000000) /* a full ring to a slow disk */
+#define PROGRAM   "mallab-collect"
 
 /* ---- the proof -------------------------------------------------------------------------------- */
 
@@ -240,26 +238,14 @@ static enum waited wait_for_answer(struct rec_control *control, uint64_t before,
     }
 }
 
-static bool disk_is_full(const char *directory)
-{
-    struct statvfs space;
-    return statvfs(directory, &space) == 0 && ((uint64_t)space.f_bavail * space.f_frsize < FULL_BELOW ||
-                                               (space.f_files > 0 && space.f_ffree == 0));
-}
-
+/* On a full disk the collector answers, too (collect/json.c). */
 static char *no_answer(const struct rec_control *control, enum waited waited, uint64_t within_ns)
 {
-    const bool full = disk_is_full(control->directory);
     const int pid = (int)control->proof.collector;
     if (waited == WAITED_FOR_THE_DEAD)
-        return res_printf("the collector (process %d) ended without an answer%s; 'mallab info %s' tells what "
-                          "there is",
-                          pid, full ? ", as there is no room for one: the disk is full" : "",
-                          control->directory);
-    if (full)
-        return res_printf("the collector (process %d) cannot answer: the disk of '%s' is full; make room "
-                          "there, and ask again",
-                          pid, control->directory);
+        return res_printf(
+            "the collector (process %d) ended without an answer; 'mallab info %s' tells what there is", pid,
+            control->directory);
     return res_printf("the collector (process %d) has not answered in %.0f s; its recording.json in '%s' "
                       "tells when it has",
                       pid, (double)within_ns / 1e9, control->directory);
