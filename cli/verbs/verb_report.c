@@ -13,8 +13,6 @@
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
 
-#define NO_CSV "CSV is of single results: --json has the rest"
-
 struct settings {
     struct cli_answer answer;
     bool together;
@@ -57,68 +55,64 @@ static int take_options(int argc, char **argv, struct settings *ret_settings,
     return -1;
 }
 
-static char *show_fleet(const struct res_fleet *fleet, enum cli_format format, const struct res_style *style)
+/* A report on its way to where it goes. */
+struct report {
+    char **paths;
+    size_t count;
+    enum cli_format format;
+    struct res_style style;
+    struct res_text text;
+};
+
+/* Takes over the text. */
+static void add(struct report *report, char *shown)
 {
-    struct res_document document = {.style = style};
-    if (format == CLI_FORMAT_JSON)
-        return cli_json_document(res_fleet_write(fleet));
-    res_fleet_show(&document, fleet);
-    return res_document_end(&document);
+    res_text_add(&report->text, shown, strlen(shown));
+    free(shown);
 }
 
-static char *show(const struct res_result *result, enum cli_format format, const struct res_style *style)
+static bool is_grid(const struct report *report)
 {
-    if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
-        return res_table_text(result, style);
-    if (format == CLI_FORMAT_CSV)
-        return res_table_csv(result);
-    return cli_json_document(res_result_write(result));
+    return report->format == CLI_FORMAT_MARKDOWN || report->format == CLI_FORMAT_TABLE;
 }
 
-static int add_results(const struct cli_operands *results, enum cli_format format,
-                       const struct res_style *style, struct res_text *text)
+/* CSV has one heading, the others a blank line between results. */
+static void add_result(struct report *report, const struct res_result *result)
 {
-    for (int i = 0; i < results->count; i++) {
-        struct res_result result;
-        const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
-        if (code != CLI_DONE)
-            return code;
-        res_notes_fill(&result);
-        char *shown = show(&result, format, style);
-        /* CSV has one heading, the others a blank line between results. */
-        const char *begin = i > 0 && format == CLI_FORMAT_CSV ? strchr(shown, '\n') + 1 : shown;
-        if (i > 0 && format != CLI_FORMAT_CSV)
-            res_text_add(text, "\n", 1);
-        res_text_add(text, begin, strlen(begin));
-        free(shown);
-        res_result_release(&result);
+    const bool is_first = report->text.length == 0;
+    if (report->format == CLI_FORMAT_CSV) {
+        char *rows = res_table_csv(result);
+        add(report, res_strdup(is_first ? rows : strchr(rows, '\n') + 1));
+        free(rows);
+        return;
     }
-    return CLI_DONE;
+    if (!is_first)
+        res_text_add(&report->text, "\n", 1);
+    add(report, is_grid(report) ? res_table_text(result, &report->style)
+                                : cli_json_document(res_result_write(result)));
 }
 
-static int load_all(char **paths, int count, struct res_html_source *sources, struct res_result *results)
+/* A page has all of them, so they stay until it is made. */
+static int add_results(struct report *report)
 {
-    for (int i = 0; i < count; i++) {
-        const int code = cli_result_load(&CLI_REPORT, paths[i], &results[i]);
-        if (code != CLI_DONE)
-            return code;
-        res_notes_fill(&results[i]);
-        sources[i] = (struct res_html_source){.name = conv_path_name(paths[i]), .result = &results[i]};
+    const bool of_page = report->format == CLI_FORMAT_HTML;
+    struct res_html_source *sources = res_calloc(report->count, sizeof *sources);
+    struct res_result *results = res_calloc(report->count, sizeof *results);
+    int code = CLI_DONE;
+    for (size_t i = 0; i < report->count && code == CLI_DONE; i++) {
+        code = cli_result_load(&CLI_REPORT, report->paths[i], &results[i]);
+        sources[i] = (struct res_html_source){.name = conv_path_name(report->paths[i]),
+                                              .result = &results[i]};
+        if (code == CLI_DONE)
+            res_notes_fill(&results[i]);
+        if (code == CLI_DONE && !of_page)
+            add_result(report, &results[i]);
+        if (!of_page)
+            res_result_release(&results[i]);
     }
-    return CLI_DONE;
-}
-
-static int add_page(char **paths, int count, struct res_text *ret_text)
-{
-    struct res_html_source *sources = res_calloc((size_t)count, sizeof *sources);
-    struct res_result *results = res_calloc((size_t)count, sizeof *results);
-    const int code = load_all(paths, count, sources, results);
-    if (code == CLI_DONE) {
-        char *page = res_html(sources, (size_t)count);
-        res_text_add(ret_text, page, strlen(page));
-        free(page);
-    }
-    for (int i = 0; i < count; i++)
+    if (code == CLI_DONE && of_page)
+        add(report, res_html(sources, report->count));
+    for (size_t i = 0; i < report->count; i++)
         res_result_release(&results[i]);
     free(results);
     free(sources);
@@ -134,10 +128,10 @@ struct gathering {
     bool damaged;
 };
 
-static bool is_history(char **paths, int count)
+static bool is_history(const struct report *report)
 {
-    for (int i = 0; i < count; i++) {
-        if (cli_is_directory(paths[i]))
+    for (size_t i = 0; i < report->count; i++) {
+        if (cli_is_directory(report->paths[i]))
             return true;
     }
     return false;
@@ -215,35 +209,26 @@ static void say_none(const char *path)
     free(sign);
 }
 
-static char *show_history(const struct res_history *history, enum cli_format format,
-                          const struct res_style *style)
-{
-    if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
-        return res_history_document(history, style);
-    return format == CLI_FORMAT_HTML ? res_html_history(history)
-                                     : cli_json_document(res_described_write(&RES_HISTORY, history));
-}
-
 /* A file in a directory that is no result is left out, and named. Returns an exit code: CLI_UNREADABLE, with a text, where a result
  * was damaged; without one where there was none at all. */
-static int add_history(char **paths, int count, enum cli_format format, const struct res_style *style,
-                       struct res_text *text)
+static int add_history(struct report *report)
 {
     struct gathering gathering = {0};
-    int code = CLI_DONE;
-    for (int i = 0; i < count && code == CLI_DONE; i++)
-        code = add_path(&gathering, paths[i]);
     struct res_history *history = &gathering.history;
+    int code = CLI_DONE;
+    for (size_t i = 0; i < report->count && code == CLI_DONE; i++)
+        code = add_path(&gathering, report->paths[i]);
     res_history_finish(history);
     for (size_t i = 0; i < history->left_out_count; i++)
         cli_say(&CLI_REPORT, "left out '%s': %s", history->left_out[i].file, history->left_out[i].why);
     if (code == CLI_DONE && history->results == 0) {
-        say_none(paths[0]);
+        say_none(report->paths[0]);
         code = CLI_UNREADABLE;
     } else if (code == CLI_DONE) {
-        char *shown = show_history(history, format, style);
-        res_text_add(text, shown, strlen(shown));
-        free(shown);
+        add(report, is_grid(report) ? res_history_document(history, &report->style)
+                    : report->format == CLI_FORMAT_HTML
+                        ? res_html_history(history)
+                        : cli_json_document(res_described_write(&RES_HISTORY, history)));
         code = gathering.damaged ? CLI_UNREADABLE : CLI_DONE;
     }
     gathering_release(&gathering);
@@ -252,22 +237,19 @@ static int add_history(char **paths, int count, enum cli_format format, const st
 
 /* ---- results together ---------------------------------------------------------------------------- */
 
-static int add_fleet(const struct cli_operands *operands, const struct settings *settings,
-                     const struct res_style *style, struct res_text *text)
+static int add_fleet(struct report *report, const struct res_fleet_request *request)
 {
     struct res_result result;
-    if (settings->answer.format == CLI_FORMAT_CSV)
-        return cli_misuse(&CLI_REPORT, NO_CSV);
-    int code = cli_fleet_collect(&CLI_REPORT, operands->words, (size_t)operands->count, &settings->request,
-                                 &result);
+    int code = cli_fleet_collect(&CLI_REPORT, report->paths, report->count, request, &result);
     if (code != CLI_DONE)
         return code;
-    const struct res_html_source source = {.name = conv_path_name(operands->words[0]), .result = &result};
-    char *shown = settings->answer.format == CLI_FORMAT_HTML
-                      ? res_html(&source, 1)
-                      : show_fleet(result.fleet, settings->answer.format, style);
-    res_text_add(text, shown, strlen(shown));
-    free(shown);
+    const struct res_html_source source = {.name = conv_path_name(report->paths[0]), .result = &result};
+    struct res_document document = {.style = &report->style};
+    if (is_grid(report))
+        res_fleet_show(&document, result.fleet);
+    add(report, is_grid(report)                     ? res_document_end(&document)
+                : report->format == CLI_FORMAT_HTML ? res_html(&source, 1)
+                                                    : cli_json_document(res_fleet_write(result.fleet)));
     code = cli_fleet_code(result.fleet);
     res_result_release(&result);
     return code;
@@ -279,34 +261,31 @@ static int run_report(int argc, char **argv)
 {
     struct settings settings;
     struct cli_operands operands;
-    struct res_text text = {0};
     int code = take_options(argc, argv, &settings, &operands);
     if (code >= 0)
         return code;
-    const struct cli_answer answer = settings.answer;
-    code = cli_answer_check(&CLI_REPORT, &answer);
+    const struct cli_answer *answer = &settings.answer;
+    code = cli_answer_check(&CLI_REPORT, answer);
     if (code != CLI_DONE)
         return code;
-    const bool to_stdout = answer.output == NULL || strcmp(answer.output, "-") == 0;
-    struct res_style style = cli_answer_style(&answer);
-    style.colour = style.colour && to_stdout;
-    const bool of_directory = !settings.together && is_history(operands.words, operands.count);
-    if (of_directory && answer.format == CLI_FORMAT_CSV)
-        return cli_misuse(&CLI_REPORT, NO_CSV);
-    if (settings.together)
-        code = add_fleet(&operands, &settings, &style, &text);
-    else if (of_directory)
-        code = add_history(operands.words, operands.count, answer.format, &style, &text);
-    else if (answer.format == CLI_FORMAT_HTML)
-        code = add_page(operands.words, operands.count, &text);
-    else
-        code = add_results(&operands, answer.format, &style, &text);
+    struct report report = {.paths = operands.words,
+                            .count = (size_t)operands.count,
+                            .format = answer->format,
+                            .style = cli_answer_style(answer)};
+    report.style.colour &= answer->output == NULL || strcmp(answer->output, "-") == 0;
+    const bool of_directory = !settings.together && is_history(&report);
+    if ((of_directory || settings.together) && answer->format == CLI_FORMAT_CSV)
+        return cli_misuse(&CLI_REPORT, "CSV is of single results: --json has the rest");
+    code = settings.together ? add_fleet(&report, &settings.request)
+           : of_directory    ? add_history(&report)
+                             : add_results(&report);
     /* The results of a directory that could be read are shown, though something in it could not. */
-    if (code == CLI_DONE || text.length > 0) {
-        const int written = cli_answer_write(&CLI_REPORT, &answer, text.text != NULL ? text.text : "");
+    if (code == CLI_DONE || report.text.length > 0) {
+        const int written = cli_answer_write(&CLI_REPORT, answer,
+                                             report.text.length > 0 ? report.text.text : "");
         code = written != CLI_DONE ? written : code;
     }
-    free(text.text);
+    free(report.text.text);
     return code;
 }
 
