@@ -120,8 +120,10 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
                  .first_ones = true,
                  .run_ns = ab->command_ns,
                  .seed = settings->measure.seed},
-        .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
-                                                   : NULL, /* COMMAND's comes first */
+        .command = {.arguments = settings->command,
+                    .exit_code = fp_status_code(ab->status),
+                    .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
+                                                               : NULL}, /* COMMAND's comes first */
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
     };
@@ -129,7 +131,7 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
                                   : ab->cut != NULL             ? "it ends by Ctrl-C only"
                                                                 : NULL;
     return cli_stopped_by == 0 && result->asked.not_confirmed == NULL
-               ? cli_confirm_command(ab->verb, &step, settings->command, fp_status_code(ab->status), result)
+               ? cli_confirm_run(ab->verb, &step, result)
                : CLI_DONE;
 }
 

@@ -58,25 +58,18 @@ struct ready {
 };
 
 /* Returns false, told, where it cannot be run; release drops it in any case. */
-static bool make_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
-                       int exit_code, struct ready *ret)
+static bool make_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, struct ready *ret)
 {
-    *ret = (struct ready){.hyperfine = res_find_in_path("hyperfine", NULL)};
-    rec_target_find(command[0], &ret->target);
+    *ret = (struct ready){.hyperfine = res_find_in_path("hyperfine", NULL), .runs = step->command};
+    rec_target_find(step->command.arguments[0], &ret->target);
     if (ret->target.code != 0) {
         cli_say(verb, "%s", ret->target.problem);
         return false;
     }
-    ret->runs = (struct res_confirm_command){
-        .path = ret->target.path,
-        .arguments = command,
-        .directory = cli_temporary_directory(verb),
-        .hyperfine = ret->hyperfine,
-        .group = step->group,
-        .exit_code = exit_code,
-        .timeout_ns = step->timeout_ns,
-        .stop = &cli_stopped_by,
-    };
+    ret->runs.path = ret->target.path;
+    ret->runs.directory = cli_temporary_directory(verb);
+    ret->runs.hyperfine = ret->hyperfine;
+    ret->runs.stop = &cli_stopped_by;
     return ret->runs.directory != NULL;
 }
 
@@ -86,22 +79,19 @@ static void release(struct ready *ready)
     rec_target_release(&ready->target);
 }
 
-int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
-                        int exit_code, struct res_result *result)
+static int run_command(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                       struct res_result *result)
 {
     struct ready ready;
     int code = CLI_FAILED;
-    if (make_ready(verb, step, command, exit_code, &ready)) {
+    if (make_ready(verb, step, &ready)) {
         if (ready.hyperfine == NULL && !step->quiet)
             cli_say(verb, "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
         code = run_pairs(verb, step, res_confirm_command_runner(&ready.runs), result);
         result->confirmation->timed_by = ready.hyperfine != NULL ? RES_CONFIRMED_BY_HYPERFINE
                                                                  : RES_CONFIRMED_BY_WAIT4;
-        for (char *const *word = command; *word != NULL; word++) {
-            char *plain = res_text_plain(*word);
-            res_texts_add(&result->confirmation->command, plain);
-            free(plain);
-        }
+        for (char *const *word = step->command.arguments; *word != NULL; word++)
+            res_texts_take(&result->confirmation->command, res_text_plain(*word));
     }
     release(&ready);
     return code;
@@ -112,12 +102,11 @@ static char *plain(const char *line)
     return line != NULL ? res_text_plain(line) : NULL;
 }
 
-int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
-                        const struct res_confirm_service *service, struct res_result *result)
+static int run_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                       struct res_result *result)
 {
-    struct res_confirm_service runs = *service;
+    struct res_confirm_service runs = step->service;
     runs.directory = cli_temporary_directory(verb);
-    runs.timeout_ns = step->timeout_ns;
     runs.stopped = &cli_stopped_by;
     if (runs.directory == NULL)
         return CLI_FAILED;
@@ -126,11 +115,18 @@ int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_st
         cli_say(verb, "%s", runs.left); /* else a run has failed by it */
     free(runs.left);
     result->confirmation->timed_by = RES_CONFIRMED_SERVICE;
-    result->confirmation->start = plain(service->start);
-    result->confirmation->ready = plain(service->ready);
-    result->confirmation->load = plain(service->load);
-    result->confirmation->stop = plain(service->stop);
+    result->confirmation->start = plain(runs.start);
+    result->confirmation->ready = plain(runs.ready);
+    result->confirmation->load = plain(runs.load);
+    result->confirmation->stop = plain(runs.stop);
     return code;
+}
+
+int cli_confirm_run(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                    struct res_result *result)
+{
+    return step->command.arguments != NULL ? run_command(verb, step, result)
+                                           : run_service(verb, step, result);
 }
 
 /* ---- what there is time for ------------------------------------------------------------------ */
@@ -172,10 +168,7 @@ size_t cli_confirm_advised(const struct cli_choice *choice, const struct res_res
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
-    struct res_confirm_service service; /* its lines */
-    uint64_t budget_ns;                 /* 0: not given */
-    bool ignore_failure;
-    char **command; /* NULL: a service */
+    struct cli_confirm_step step;
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -189,22 +182,23 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_baseline, .at = AT(measure)},
 
     {.heading = "a service instead of COMMAND; lines for sh(1)"},
-    {.name = "start", .argument = "LINE", .how = CLI_TEXT, .at = AT(service.start),
+    {.name = "start", .argument = "LINE", .how = CLI_TEXT, .at = AT(step.service.start),
      .help = "start it; under the allocator, once for each run"},
-    {.name = "load", .argument = "LINE", .how = CLI_TEXT, .at = AT(service.load),
+    {.name = "load", .argument = "LINE", .how = CLI_TEXT, .at = AT(step.service.load),
      .help = "give it its work, and end"},
-    {.name = "stop", .seldom = true, .argument = "LINE", .how = CLI_TEXT, .at = AT(service.stop),
+    {.name = "stop", .seldom = true, .argument = "LINE", .how = CLI_TEXT, .at = AT(step.service.stop),
      .help = "stop it [SIGTERM to its process group, SIGKILL 10 s later]"},
-    {.name = "ready", .seldom = true, .argument = "LINE", .how = CLI_TEXT, .at = AT(service.ready),
+    {.name = "ready", .seldom = true, .argument = "LINE", .how = CLI_TEXT, .at = AT(step.service.ready),
      .help = "tried until it succeeds, then comes the load [the load itself is tried]"},
 
     {.heading = "how"},
     {.group = cli_measure_rounds, .at = AT(measure),
      .help = "pairs of runs of each candidate, 1-1000; a verdict on time takes 8 [as many as --time-budget "
              "holds, 100 at most]"},
-    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(budget_ns),
+    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(step.runs.budget_ns),
      .help = "begin no pair of runs that would end later: 90s, 5m [60s; with -n: any time]"},
-    {.name = "ignore-failure", .letter = 'i', .seldom = true, .how = CLI_FLAG, .at = AT(ignore_failure),
+    {.name = "ignore-failure", .letter = 'i', .seldom = true, .how = CLI_SET, .at = AT(step.command.exit_code),
+     .least = RES_ANY_CODE,
      .help = "COMMAND may end with any exit code; a signal is a failure all the same"},
     {.group = cli_measure_seed, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure),
@@ -219,14 +213,14 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static int check_service(const struct settings *settings)
+static int check_service(const struct cli_confirm_step *step)
 {
-    const struct res_confirm_service *service = &settings->service;
+    const struct res_confirm_service *service = &step->service;
     const bool any = service->start != NULL || service->load != NULL || service->stop != NULL ||
                      service->ready != NULL;
-    if (settings->command != NULL && any)
+    if (step->command.arguments != NULL && any)
         return cli_misuse(&CLI_CONFIRM, "a command or a service: --start and COMMAND exclude each other");
-    if (settings->command == NULL && !any)
+    if (step->command.arguments == NULL && !any)
         return cli_misuse(&CLI_CONFIRM,
                           "no program: put a command behind '--', or name a service's --start and --load");
     if (any && (service->start == NULL || service->load == NULL))
@@ -237,14 +231,21 @@ static int check_service(const struct settings *settings)
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
+    struct cli_confirm_step *step = &ret_settings->step;
+    const struct cli_measure *measure = &ret_settings->measure;
     *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
     const int code = cli_options_take(&CLI_CONFIRM, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
-    ret_settings->command = operands.command;
-    if (ret_settings->budget_ns == 0 && ret_settings->measure.rounds == 0)
-        ret_settings->budget_ns = RES_CONFIRM_BUDGET_NS;
-    return check_service(ret_settings);
+    step->command.arguments = operands.command;
+    step->command.timeout_ns = step->service.timeout_ns = measure->timeout_ns;
+    step->runs.pairs = measure->rounds;
+    step->runs.seed = measure->seed;
+    step->quiet = ret_settings->answer.quiet;
+    step->shown = !ret_settings->answer.json;
+    if (step->runs.budget_ns == 0 && measure->rounds == 0)
+        step->runs.budget_ns = RES_CONFIRM_BUDGET_NS;
+    return check_service(step);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -256,12 +257,7 @@ static char *show(const struct res_result *result, const struct res_style *style
     return control->failed != NULL ? res_strdup("") : res_table_text(result, style);
 }
 
-static int expected_code(const struct settings *settings)
-{
-    return settings->ignore_failure ? RES_ANY_CODE : 0;
-}
-
-static int run_program(const struct settings *settings, const struct cli_choice *choice)
+static int run_program(struct settings *settings, const struct cli_choice *choice)
 {
     const struct res_options none = {
         .candidates = choice->candidates,
@@ -270,27 +266,17 @@ static int run_program(const struct settings *settings, const struct cli_choice 
         .missing_count = choice->missing_count,
         .seed = settings->measure.seed,
     }; /* no workload: the program alone */
-    const struct cli_confirm_step step = {
-        .runs = {.candidates = choice->candidates,
-                 .candidate_count = choice->candidate_count,
-                 .pairs = settings->measure.rounds,
-                 .budget_ns = settings->budget_ns,
-                 .seed = settings->measure.seed},
-        .timeout_ns = settings->measure.timeout_ns,
-        .quiet = settings->answer.quiet,
-        .shown = !settings->answer.json,
-    };
+    char *const *arguments = settings->step.command.arguments;
     struct res_result result;
     res_result_begin(&none, &result);
-    const int code = settings->command != NULL
-                         ? cli_confirm_command(&CLI_CONFIRM, &step, settings->command,
-                                               expected_code(settings), &result)
-                         : cli_confirm_service(&CLI_CONFIRM, &step, &settings->service, &result);
+    settings->step.runs.candidates = choice->candidates;
+    settings->step.runs.candidate_count = choice->candidate_count;
+    const int code = cli_confirm_run(&CLI_CONFIRM, &settings->step, &result);
     int given = CLI_DONE;
     if (result.confirmation != NULL) {
         result.stopped = result.confirmation->stopped;
         res_result_set_complete(&result);
-        char *command = settings->command != NULL ? res_shell_command(settings->command) : NULL;
+        char *command = arguments != NULL ? res_shell_command(arguments) : NULL;
         result.asked.command = command;
         given = cli_result_give(&CLI_CONFIRM, &settings->answer, &result, show);
         free(command);
@@ -302,7 +288,6 @@ static int run_program(const struct settings *settings, const struct cli_choice 
 /* It is run once as it is: whether it ends well, what it prints, and what it runs on, which is the baseline as it is in `ab`. */
 static int look_at_it(const struct settings *settings, struct cli_choice *choice)
 {
-    const struct cli_confirm_step step = {.timeout_ns = settings->measure.timeout_ns};
     const char **libraries = res_calloc(choice->registry.candidate_count + 1, sizeof *libraries),
                *library = NULL;
     struct cli_printed printed;
@@ -317,8 +302,8 @@ static int look_at_it(const struct settings *settings, struct cli_choice *choice
             !res_is_c_library(one->path))
             libraries[count++] = one->path;
     }
-    if (make_ready(&CLI_CONFIRM, &step, settings->command, expected_code(settings), &ready)) {
-        cli_printed_begin(&CLI_CONFIRM, settings->command[0], &printed);
+    if (make_ready(&CLI_CONFIRM, &settings->step, &ready)) {
+        cli_printed_begin(&CLI_CONFIRM, ready.runs.arguments[0], &printed);
         state = res_confirm_command_as_it_is(&ready.runs, printed.to, libraries, &library, &reason);
         cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || settings->answer.json);
     }
@@ -354,7 +339,7 @@ static int run_confirm(int argc, char **argv)
         cli_stops_take();
         /* The reader of our output may go while we have a directory to remove; children get the default. */
         (void)signal(SIGPIPE, SIG_IGN);
-        code = settings.command != NULL ? look_at_it(&settings, &choice) : CLI_DONE;
+        code = settings.step.command.arguments != NULL ? look_at_it(&settings, &choice) : CLI_DONE;
     }
     if (code == CLI_DONE && choice.candidate_count < 2) {
         cli_say(&CLI_CONFIRM, "nothing to compare '%s' with: name another allocator (-a)",

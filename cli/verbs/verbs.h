@@ -266,22 +266,18 @@ struct res_options cli_ab_options(struct cli_ab *ab);
 
 struct cli_confirm_step {
     struct res_confirm_options runs; /* without runner, stop and progress */
-    uint64_t timeout_ns;             /* of one run; 0: none */
-    const char *group;               /* as of struct res_confirm_command */
+    struct res_confirm_command
+        command; /* arguments, group, exit_code and timeout_ns; arguments NULL: a service */
+    struct res_confirm_service service; /* its lines and timeout_ns */
     bool quiet;
     bool shown; /* the answer is no JSON: who failed is told there */
 };
 
-/* cli_confirm_command - run a command; cli_confirm_service - a service.
- * command    argv, NULL at the end.
- * exit_code  that is expected
- * service    its lines
+/* cli_confirm_run - run it in pairs.
  * result     gets `confirmation` and `confirmed`.
  * Returns    CLI_DONE; CLI_FAILED where a candidate failed or nothing could be run, told. A stop by Ctrl-C is no failure. */
-int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
-                        int exit_code, struct res_result *result);
-int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
-                        const struct res_confirm_service *service, struct res_result *result);
+int cli_confirm_run(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                    struct res_result *result);
 
 /* ---- what `ab --confirm` runs, and for how long ---- */
 
