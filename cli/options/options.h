@@ -193,14 +193,12 @@ int cli_answer_write(const struct cli_verb *verb, const struct cli_answer *answe
 
 /* Begin with cli_measure_defaults. Strings are borrowed from the command line. */
 struct cli_measure {
-    const char *allocators; /* -a: a list for cli_choose; of `replay` the one. NULL: not given */
-    const char *baseline;   /* -b; NULL: not given */
-    uint64_t rounds;        /* 0: not given */
-    uint64_t seed;          /* a drawn one where none is given */
-    uint64_t timeout_ns, limit_bytes;
-    uint64_t processors;             /* 0: as recorded */
+    const char *allocators;          /* -a: a list for cli_choose; of `replay` the one. NULL: not given */
+    const char *baseline;            /* -b; NULL: not given */
+    uint64_t rounds;                 /* 0: not given */
     const char *limit_by, *limit_in; /* "cgroup" or "data"; a directory; NULL: not said */
-    bool one_thread;
+    struct res_options
+        run; /* what the others say: a drawn seed where none is given; without workloads and candidates */
 };
 
 /* Groups of a struct cli_measure. */

@@ -169,29 +169,29 @@ const struct cli_option cli_measure_rounds[] = {
 };
 
 const struct cli_option cli_measure_seed[] = {
-    {.name = "seed", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(seed),
+    {.name = "seed", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(run.seed),
      .most = (UINT64_C(1) << CLI_SEED_BITS) - 1, .takes = "a number from 0 to 2^53 - 1",
      .help = "seed of the shuffled order and of the intervals [drawn, printed]"},
     {0},
 };
 
 const struct cli_option cli_measure_one_thread[] = {
-    {.name = "one-thread", .seldom = true, .how = CLI_FLAG, .at = MEASURE_AT(one_thread),
+    {.name = "one-thread", .seldom = true, .how = CLI_FLAG, .at = MEASURE_AT(run.one_thread),
      .help = "replay the calls of all threads on one, in their order"},
-    {.name = "processors", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(processors), .least = 1,
+    {.name = "processors", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(run.processors), .least = 1,
      .most = FP_PROCESSORS_MAX, .takes = "a number from 1 to 8192",
      .help = "let each allocator size itself as on a host of N processors [the recorded one's]"},
     {0},
 };
 
 const struct cli_option cli_measure_timeout[] = {
-    {.name = "timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = MEASURE_AT(timeout_ns),
+    {.name = "timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = MEASURE_AT(run.timeout_ns),
      .help = "give up a run after T: 90s, 5m [20 times its warm-up]"},
     {0},
 };
 
 const struct cli_option cli_measure_limit[] = {
-    {.name = "limit", .argument = "SIZE", .how = CLI_SIZE, .at = MEASURE_AT(limit_bytes),
+    {.name = "limit", .argument = "SIZE", .how = CLI_SIZE, .at = MEASURE_AT(run.limit_bytes),
      .help = "most memory that each allocator may have: 64M, 1.5G [no limit]"},
     {.name = "limit-by", .seldom = true, .argument = "WHAT", .how = CLI_WORD, .at = MEASURE_AT(limit_by), .words = "cgroup data",
      .help = "cgroup: what is in memory, as a container counts, whose kernel kills at the limit; data: what "
@@ -206,15 +206,18 @@ const struct cli_option cli_measure_limit[] = {
 
 struct cli_measure cli_measure_defaults(void)
 {
-    return (struct cli_measure){.seed = cli_draw_seed()};
+    return (struct cli_measure){.run = {.memory_rounds = RES_MEMORY_PASSES,
+                                        .starts = RES_STARTS,
+                                        .idle_ms = RES_MEMORY_REST_MS,
+                                        .seed = cli_draw_seed()}};
 }
 
 static int check_options(const struct cli_verb *verb, const struct cli_measure *measure)
 {
     const bool by_data = measure->limit_by != NULL && strcmp(measure->limit_by, "data") == 0;
-    if (measure->limit_bytes == 0 && measure->limit_by != NULL)
+    if (measure->run.limit_bytes == 0 && measure->limit_by != NULL)
         return cli_misuse(verb, "--limit-by says how a limit is kept: --limit says which");
-    if (measure->limit_bytes == 0 && measure->limit_in != NULL)
+    if (measure->run.limit_bytes == 0 && measure->limit_in != NULL)
         return cli_misuse(verb, "--limit-in says where a limit is kept: --limit says which");
     if (measure->limit_in != NULL && by_data)
         return cli_misuse(verb, "--limit-in is for control groups, --limit-by data is without them");
@@ -226,7 +229,7 @@ int cli_limit_settle(const struct cli_verb *verb, const struct cli_measure *meas
 {
     *ret_limit = (struct cli_limit){0};
     const int code = check_options(verb, measure);
-    if (code != CLI_DONE || measure->limit_bytes == 0 ||
+    if (code != CLI_DONE || measure->run.limit_bytes == 0 ||
         (measure->limit_by != NULL && strcmp(measure->limit_by, "data") == 0))
         return code;
     struct res_group_place *place = &ret_limit->place;

@@ -116,10 +116,10 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
         .runs = {.candidates = candidates,
                  .candidate_count = cli_confirm_advised(&ab->choice, result, candidates),
                  .pairs = said_ns == 0 ? CLI_CONFIRM_PAIRS : 0,
-                 .budget_ns = cli_confirm_most_ns(said_ns, settings->time_budget_ns, replays_ns),
+                 .budget_ns = cli_confirm_most_ns(said_ns, settings->measure.run.time_budget_ns, replays_ns),
                  .first_ones = true,
                  .run_ns = ab->command_ns,
-                 .seed = settings->measure.seed},
+                 .seed = settings->measure.run.seed},
         .command = {.arguments = settings->command,
                     .exit_code = fp_status_code(ab->status),
                     .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
@@ -263,32 +263,34 @@ static void tell_estimate(struct cli_ab *ab, size_t runs_done)
 {
     const struct cli_ab_settings *settings = &ab->settings;
     struct res_options options = cli_ab_options(ab);
+    const bool is_bound = options.rounds_least == 1;
     options.rounds_least = 0; /* what a verdict takes is told, though the budget may end it before */
     const size_t entries = ab->choice.candidate_count + 1 + (ab->choice.floor != NULL);
     const double run_ns = (double)(fp_now_ns() - ab->warm_up.begin_ns) /
                           (double)(runs_done - ab->warm_up.runs);
-    const struct res_until_plan plan = res_until_plan(&options, settings->time_budget_ns / ab->workload_count,
+    const struct res_until_plan plan = res_until_plan(&options, options.time_budget_ns / ab->workload_count,
                                                       run_ns * (double)entries);
     const double more_ns = (double)res_experiment_more_runs(&options, ab->warm_up.workload) * run_ns;
     const double least_ns = plan.least_ns + more_ns;
-    const double budget_ns = settings->time_budget_ns > 0 ? (double)settings->time_budget_ns : INFINITY;
+    const double budget_ns = options.time_budget_ns > 0 ? (double)options.time_budget_ns : INFINITY;
     const double shown_ns = least_ns > 1e9 ? 1e9 * round(least_ns / 1e9) : least_ns;
     struct res_text words = {0};
     res_text_printf(&words, "%s: about %s", ab->warm_up.workload->name, RES_DURATION(shown_ns));
-    if (plan.most_ns > plan.least_ns && settings->until > 0)
+    if (plan.most_ns > plan.least_ns && options.until > 0)
         res_text_printf(&words, ", up to %s until %s", RES_DURATION(plan.most_ns + more_ns),
                         options.decided != NULL ? "all is decided" : "changes of 3 % are shown or excluded");
     else if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, ", up to %s", RES_DURATION(plan.most_ns + more_ns));
-    else if (least_ns > (settings->is_bound ? 1 : OVERSPENT) * budget_ns)
+    else if (least_ns > (is_bound ? 1 : OVERSPENT) * budget_ns)
         res_text_printf(&words, ", the least for a verdict%s; --head %.0f would fit %s",
-                        settings->is_bound ? ": --time-budget ends them before" : "",
+                        is_bound ? ": --time-budget ends them before" : "",
                         1000 * ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns),
                         RES_DURATION(budget_ns));
     if (settings->confirm.wanted)
         res_text_printf(&words, "; then the program itself, up to %s",
-                        RES_DURATION((double)cli_confirm_most_ns(
-                            settings->confirm.budget_ns, settings->time_budget_ns, (uint64_t)least_ns)));
+                        RES_DURATION((double)cli_confirm_most_ns(settings->confirm.budget_ns,
+                                                                 settings->measure.run.time_budget_ns,
+                                                                 (uint64_t)least_ns)));
     cli_progress_end(&ab->progress);
     cli_say(ab->verb, "%s", words.text);
     free(words.text);
@@ -317,35 +319,22 @@ static void on_progress(void *context, const struct res_workload *workload, cons
 struct res_options cli_ab_options(struct cli_ab *ab)
 {
     const struct cli_ab_settings *settings = &ab->settings;
-    return (struct res_options){
-        .workloads = ab->workloads,
-        .workload_count = ab->workload_count,
-        .candidates = ab->choice.candidates,
-        .candidate_count = ab->choice.candidate_count,
-        .missing = ab->choice.missing,
-        .missing_count = ab->choice.missing_count,
-        .floor = ab->choice.floor,
-        .rounds = (unsigned)settings->measure.rounds,
-        .until = settings->until,
-        .decided = settings->decide.rule_count > 0 ? decided : NULL,
-        .time_budget_ns = settings->time_budget_ns,
-        .rounds_least = settings->is_bound ? 1 : 0,
-        .memory_rounds = RES_MEMORY_PASSES,
-        .starts = RES_STARTS,
-        .idle_ms = RES_MEMORY_REST_MS,
-        .seed = settings->measure.seed,
-        .timeout_ns = settings->measure.timeout_ns,
-        .limit_bytes = settings->measure.limit_bytes,
-        .group_place = cli_limit_place(&ab->limit),
-        .limit_by_why = ab->limit.why,
-        .check = settings->check,
-        .one_thread = settings->measure.one_thread,
-        .processors = settings->measure.processors,
-        .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
-        .stop = &cli_stopped_by,
-        .progress = on_progress,
-        .context = ab,
-    };
+    struct res_options options = settings->measure.run;
+    options.workloads = ab->workloads;
+    options.workload_count = ab->workload_count;
+    options.candidates = ab->choice.candidates;
+    options.candidate_count = ab->choice.candidate_count;
+    options.missing = ab->choice.missing;
+    options.missing_count = ab->choice.missing_count;
+    options.floor = ab->choice.floor;
+    options.rounds = (unsigned)settings->measure.rounds;
+    options.decided = settings->decide.rule_count > 0 ? decided : NULL;
+    options.group_place = cli_limit_place(&ab->limit);
+    options.limit_by_why = ab->limit.why;
+    options.stop = &cli_stopped_by;
+    options.progress = on_progress;
+    options.context = ab;
+    return options;
 }
 
 static bool any_failed(const struct cli_ab *ab, struct res_result *result)
@@ -411,7 +400,7 @@ static bool run_rounds(struct cli_ab *ab, struct res_result *ret_result)
     res_disturbances_release(&disturbances);
     if (!ab->settings.answer.quiet)
         tell_said(ab, ret_result);
-    if (ab->settings.check && !ab->settings.answer.quiet && !ret_result->stopped)
+    if (ab->settings.measure.run.check && !ab->settings.answer.quiet && !ret_result->stopped)
         tell_promises(ab, ret_result);
     const bool any = !ret_result->stopped || ret_result->workloads[0].rounds > 0;
     if (!any)

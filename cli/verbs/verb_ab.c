@@ -42,10 +42,10 @@ static const struct cli_option OPTIONS[] = {
              "run's OLD: 'time<=+3%,rss-peak<=+5%', for 2m where --time-budget does not say"},
     {.name = "baseline", .seldom = true, .argument = "OLD", .how = CLI_TEXT, .at = AT(earlier),
      .help = "decide against an earlier result (of --decide, too)"},
-    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
+    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(measure.run.time_budget_ns),
      .help = "what replays may take, warm-up and passes included: 90s, 5m [60s, and 8 rounds at least; any time with -n]"},
     {.group = cli_measure_seed, .at = AT(measure)},
-    {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
+    {.name = "latency", .how = CLI_SET, .at = AT(measure.run.latency_passes), .least = RES_LATENCY_PASSES,
      .help = "p99 and p99.9 of single calls too, by passes behind"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
      .takes = "a time such as 90s or 5m",
@@ -53,7 +53,7 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure)},
     {.group = cli_measure_limit, .seldom = true, .at = AT(measure)},
-    {.name = "promises", .seldom = true, .how = CLI_FLAG, .at = AT(check),
+    {.name = "promises", .seldom = true, .how = CLI_FLAG, .at = AT(measure.run.check),
      .help = "first look whether each allocator keeps its promises (alignment, overlap, contents); one "
              "that does not takes no part"},
 
@@ -70,21 +70,22 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-/* Settles the number of rounds once all options are known. */
+/* Settles the number of rounds once all options are known. A time budget that was asked for holds whatever it costs. */
 static int settle_rounds(struct cli_ab_settings *settings)
 {
     const bool decides = settings->decide.rule_count > 0;
-    settings->is_bound = settings->time_budget_ns != 0;
+    struct res_options *run = &settings->measure.run;
+    run->rounds_least = run->time_budget_ns != 0;
     if (settings->earlier != NULL && !decides)
         return cli_misuse(&CLI_AB, "--baseline goes with --decide; what others are compared with is -b NAME");
     if (decides)
-        settings->until = cli_ab_finest(&settings->decide);
+        run->until = cli_ab_finest(&settings->decide);
     if (settings->measure.rounds == 0) {
         settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
-        if (settings->time_budget_ns == 0)
-            settings->time_budget_ns = decides ? DECIDE_BUDGET_NS : DEFAULT_BUDGET_NS;
-        if (!decides && !settings->is_bound)
-            settings->until = RES_RESOLVE;
+        if (run->time_budget_ns == 0)
+            run->time_budget_ns = decides ? DECIDE_BUDGET_NS : DEFAULT_BUDGET_NS;
+        if (!decides && run->rounds_least == 0)
+            run->until = RES_RESOLVE;
     }
     if (decides && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
         return cli_misuse(&CLI_AB, "--decide takes %u rounds at least: -n %llu allows fewer",

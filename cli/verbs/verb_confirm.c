@@ -238,9 +238,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (code >= 0)
         return code;
     step->command.arguments = operands.command;
-    step->command.timeout_ns = step->service.timeout_ns = measure->timeout_ns;
+    step->command.timeout_ns = step->service.timeout_ns = measure->run.timeout_ns;
     step->runs.pairs = measure->rounds;
-    step->runs.seed = measure->seed;
+    step->runs.seed = measure->run.seed;
     step->quiet = ret_settings->answer.quiet;
     step->shown = !ret_settings->answer.json;
     if (step->runs.budget_ns == 0 && measure->rounds == 0)
@@ -264,7 +264,7 @@ static int run_program(struct settings *settings, const struct cli_choice *choic
         .candidate_count = choice->candidate_count,
         .missing = choice->missing,
         .missing_count = choice->missing_count,
-        .seed = settings->measure.seed,
+        .seed = settings->measure.run.seed,
     }; /* no workload: the program alone */
     char *const *arguments = settings->step.command.arguments;
     struct res_result result;

@@ -112,20 +112,20 @@ static int end_as(int status, struct limited *limited)
 static int run_binary(const struct settings *settings, const struct res_candidate *candidate,
                       struct limited *limited)
 {
-    const uint64_t timeout_ns = settings->measure.timeout_ns;
+    const uint64_t timeout_ns = settings->measure.run.timeout_ns;
     char *timeout = res_printf("%llu", (unsigned long long)((timeout_ns + 999999999) / 1000000000));
     const char *extra[8] = {NULL};
     size_t count = 0;
     const struct res_run_request request = {
         .candidate = candidate,
         .workload = settings->workload,
-        .limit_bytes = settings->measure.limit_bytes,
+        .limit_bytes = settings->measure.run.limit_bytes,
         .group = limited->group.directory != NULL ? &limited->group : NULL,
         .check = settings->check,
         .waste = !settings->check && !settings->latency && strcmp(candidate->name, "none") != 0,
         .pass_option = settings->latency ? "--latency" : NULL,
-        .one_thread = settings->measure.one_thread,
-        .processors = settings->measure.processors,
+        .one_thread = settings->measure.run.one_thread,
+        .processors = settings->measure.run.processors,
         .recorded_clock = settings->recorded_clock != 0,
         .as_text = !settings->answer.json,
     };
@@ -147,7 +147,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
 static int run_limited(const struct settings *settings, const struct res_candidate *candidate)
 {
     struct limited limited = {.group = {.lock_fd = -1, .notes_fd = -1},
-                              .bytes = settings->measure.limit_bytes};
+                              .bytes = settings->measure.run.limit_bytes};
     char *why = NULL;
     int code = cli_limit_settle(&CLI_REPLAY, &settings->measure, &limited.limit);
     const struct res_group_place *place = cli_limit_place(&limited.limit);

@@ -32,7 +32,7 @@ static void tell_stage(void *context, size_t tried, size_t kept, unsigned rounds
 static int narrow(struct cli_ab *ab)
 {
     struct tune *tune = (struct tune *)(void *)((char *)ab - offsetof(struct tune, ab));
-    const uint64_t budget_ns = ab->settings.time_budget_ns;
+    const uint64_t budget_ns = ab->settings.measure.run.time_budget_ns;
     const struct res_options options = cli_ab_options(ab);
     const struct res_halving halving = {
         .options = &options, .left = tune->left, .budget_ns = budget_ns / 2, .told = tell_stage};
@@ -45,7 +45,7 @@ static int narrow(struct cli_ab *ab)
     res_halving_run(&halving, ab->choice.candidates, &ab->choice.candidate_count);
     cli_progress_end(&ab->progress);
     ab->warm_up.workload = NULL;
-    ab->settings.time_budget_ns = budget_ns - budget_ns / 2;
+    ab->settings.measure.run.time_budget_ns = budget_ns - budget_ns / 2;
     return CLI_DONE;
 }
 
@@ -67,7 +67,7 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "how"},
     {.name = "finalists", .argument = "N", .how = CLI_COUNT, .at = AT(left), .least = 1, .most = 16,
      .help = "how many are left to be measured afresh beside the baseline, 1-16 [3]"},
-    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = SETTING(time_budget_ns),
+    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = SETTING(measure.run.time_budget_ns),
      .help = "what replays may take: half to narrow down, half for those that are left: 90s, 2h [5m]"},
     {.group = cli_measure_seed, .at = SETTING(measure)},
     {.group = cli_measure_one_thread, .at = SETTING(measure)},
@@ -91,9 +91,9 @@ static int take_options(int argc, char **argv, struct tune *ret_tune)
     struct cli_operands operands;
     *ret_tune = (struct tune){
         .ab = {.verb = &CLI_TUNE, .settings = cli_ab_settings_default(), .narrow = narrow}, .left = LEFT};
-    settings->time_budget_ns = BUDGET_NS;
+    settings->measure.run.time_budget_ns = BUDGET_NS;
     settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
-    settings->until = RES_RESOLVE;
+    settings->measure.run.until = RES_RESOLVE;
     const int code = cli_options_take(&CLI_TUNE, argc, argv, ret_tune, &operands);
     if (code >= 0)
         return code;

@@ -206,10 +206,6 @@ struct cli_ab_settings {
     struct cli_ab_confirm confirm;
     struct res_budget decide; /* without rules: nothing is to be decided. Released by the verb */
     const char *earlier;      /* a result that it is decided against; NULL: none */
-    uint64_t time_budget_ns;
-    double until;  /* as of struct res_options */
-    bool is_bound; /* the time budget was asked for, and holds whatever it costs */
-    bool check, latency;
     char **inputs;
     size_t input_count;
     char **command;            /* NULL: none */
