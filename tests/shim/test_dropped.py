@@ -10,7 +10,7 @@ from recorded import check, check_whole
 
 DROPPED = recorded.program('dropped')
 COUNT = 20000
-WORKERS = 64
+WORKERS, EACH = 64, 1000 # calls of a worker: their footprints are read mark by mark
 SCRIBBLES = int(os.environ.get('MALLAB_SCRIBBLES', '20000'))
 
 
@@ -52,9 +52,9 @@ def test_threads():
 
 def test_workers():
     """A service: one segment more, for all of its workers."""
-    json, calls, _ = run('workers')
+    json, calls, _ = run('workers', EACH)
     check((json['complete'], len(json['processes']), json['segments']), (True, WORKERS + 1, 2), 'workers')
-    check(calls, {7001: COUNT, 7002: WORKERS * COUNT}, 'workers')
+    check(calls, {7001: EACH, 7002: WORKERS * EACH}, 'workers')
 
 
 def test_unreached():

@@ -143,8 +143,8 @@ def test_recursion():
 
 
 def test_threads():
-    """More than 10,000 threads, on stacks of libc's and of the program's; forks of threads."""
-    recorded.needs('speed for 10,000 threads')
+    """2,000 threads, with MALLAB_TEST_LONG more than 10,000, on stacks of libc's and of the program's; forks of threads."""
+    recorded.needs('speed for thousands of threads')
     recording = record('threads')
     check(len(recording.footprints), 21, 'processes')
     for f in recording.footprints:
@@ -167,7 +167,7 @@ def test_modules():
 def test_sample():
     """Of a sample the stacks are some of those that all allocations have, and what is not in it says so. A sample by bytes has a
     share of the calls that differs from program to program, so the mean is such that one has many samples and few have none."""
-    recorded.needs('speed for 10,000 threads')
+    recorded.needs('speed for thousands of threads')
     whole = {tuple(frames) for _, _, _, frames in stacks_of(record('exceptions').only())}
     samples = 0
     for part in ('exceptions', 'threads', 'coroutines'):

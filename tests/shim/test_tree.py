@@ -10,7 +10,7 @@ from recorded import check, check_whole
 
 TREE = recorded.program('tree')
 COUNT = 100
-MANY = 10000 if os.environ.get('MALLAB_TEST_LONG') else 1000 # with their children more than can be recorded at one time
+MANY = 10000 if os.environ.get('MALLAB_TEST_LONG') else 800 # with their children more than can be recorded at one time
 REFUSED = 77
 
 
