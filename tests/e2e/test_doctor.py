@@ -58,7 +58,3 @@ class Doctor(lab.Lab):
         self.assertEqual(checks["allocators"]["state"], "bad")
         if not pathlib.Path("/usr/local/lib/x86_64-linux-gnu/libmallab.so").exists():
             self.assertEqual(checks["recorder"]["state"], "bad")
-
-    def test_misuse(self):
-        self.assertEqual(lab.run([lab.BUILD / "mallab", "doctor", "now"]).returncode, lab.MISUSE)
-        self.assertEqual(lab.run([lab.BUILD / "mallab", "doctor", "--color", "red"]).returncode, lab.MISUSE)

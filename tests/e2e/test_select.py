@@ -1,6 +1,6 @@
-"""Choosing what to convert: sections of time, the first calls. Selections of
-everything are the whole, parts add up to it, each result replays on every allocator, and the same choice gives the same
-bytes. On a recording of a threaded program made here."""
+"""Choosing what to convert: sections of time, the first calls. Selections of everything are the whole, parts add up to it, each result
+replays on every allocator, and the same choice gives the same bytes. On a recording of a threaded program made here. What is interrupted
+leaves nothing."""
 import json
 import random
 import signal
@@ -168,3 +168,28 @@ class Interrupted(Selecting):
                 process.wait()
             self.assertEqual(process.returncode, -number)
             self.assertEqual(list(self.place.glob("*")), [])
+
+
+class Export(lab.Lab):
+    def handover(self, rounds):
+        return self.convert(self.record(lab.PROGRAMS / "handover", rounds, 100))
+
+    def test_an_interrupted_export_leaves_nothing(self):
+        workload = self.handover(150000)
+        before = sorted(path.name for path in self.place.iterdir())
+        for name, output, number in (("text", "ops.txt", signal.SIGINT), ("text", "ops.txt", signal.SIGTERM)):
+            self.assertTrue(any(self.interrupted(name, output, workload, number) for _ in range(20)), "always too late")
+            self.assertEqual(sorted(path.name for path in self.place.iterdir()), before, name)
+
+    def interrupted(self, name, output, workload, number):
+        """Whether the signal came in time: before the output had its name. A finished export is removed."""
+        mallab = subprocess.Popen([lab.BUILD / "mallab", "convert", "--quiet", "--to", name, "-o", output, workload],
+                                  cwd=self.place, stderr=subprocess.DEVNULL)
+        while mallab.poll() is None and not lab.writes_into(mallab.pid, self.place):
+            time.sleep(0.0005)
+        mallab.send_signal(number)
+        if mallab.wait(lab.PATIENCE_S) == -number:
+            return True
+        self.assertEqual(mallab.returncode, 0)
+        (self.place / output).unlink()
+        return False

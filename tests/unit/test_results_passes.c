@@ -1,13 +1,16 @@
-/* test_results_passes - latency passes with runs made up here: who takes part, what a failure or a stop
- * leaves, and the figures over the passes. */
+/* test_results_passes.c - latency passes with runs made up here: who takes part, what a failure or a stop leaves, and the figures over the passes;
+ * the runs of a group's processes made one: what is added up, memory of those alive together, and what one process alone has. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "footprint/base/support.h"
-#include "harness.h"
+#include "results/measure/base/lives.h"
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/figures/figures.h"
+#include "results/measure/run/run.h"
+#include "unit/harness.h"
 
 #define ENTRIES 4u /* base, other, control, floor */
 
@@ -149,4 +152,142 @@ TEST(a_stop_drops_what_is_not_whole)
     for (size_t i = 0; i < ENTRIES; i++)
         CHECK(lab.entries[i].latency == NULL);
     lab_release(&lab);
+}
+
+/* A run of `ops` calls in `ns` altogether, with three samples from begin_ns on. */
+static struct res_run run_of(uint64_t ops, uint64_t ns, uint64_t begin_ns, uint64_t resident)
+{
+    struct res_run run = {0};
+    char *reason = NULL;
+    char *text = res_printf(
+        "{\"ops\": %llu, \"inherited_ops\": 0, \"digest\": \"%016llx\", \"pass\": \"time\", \"threads\": 1,"
+        " \"threads_as\": \"one\", \"complete\": true, \"allocator_ns\": %llu, \"whole_ns_per_op\": %.9g,"
+        " \"batch_ns\": [%llu, %llu], \"window_max_ns\": %llu, \"user_ns\": 10, \"system_ns\": 5,"
+        " \"faults_minor\": 3, \"proof\": {\"ok\": true}, \"live_end_bytes\": 100,"
+        " \"substituted\": [\"x%llu\"],"
+        " \"latency\": {\"count\": 1}, \"waste\": {},"
+        " \"resident\": {\"start_bytes\": 50, \"peak_bytes\": %llu, \"mean_bytes\": %llu, \"end_bytes\": 20,"
+        "  \"idle_bytes\": 10, \"idle_own_bytes\": 1, \"predicted\": true, \"not_predicted_why\": null},"
+        " \"samples\": {\"time_ns\": [%llu, %llu, %llu], \"live_bytes\": [1, %llu, 1],"
+        "  \"resident_bytes\": [10, %llu, 20]}}",
+        (unsigned long long)ops, (unsigned long long)ops, (unsigned long long)ns, (double)ns / (double)ops,
+        (unsigned long long)ns / 2, (unsigned long long)ns / 2, (unsigned long long)ns,
+        (unsigned long long)ops, (unsigned long long)resident + 1, (unsigned long long)resident / 2,
+        (unsigned long long)begin_ns, (unsigned long long)begin_ns + 500, (unsigned long long)begin_ns + 1000,
+        (unsigned long long)resident / 2, (unsigned long long)resident);
+    CHECK(res_run_parse(text, strlen(text), &run, &reason));
+    run.elapsed_ns = 9;
+    free(reason);
+    free(text);
+    return run;
+}
+
+static struct res_run merged_of(struct res_run *runs, const struct res_member *members, size_t count)
+{
+    struct res_run run = {0};
+    char *reason = NULL;
+    CHECK(res_runs_merge(members, runs, count, &run, &reason));
+    free(reason);
+    for (size_t i = 0; i < count; i++)
+        res_run_release(&runs[i]);
+    return run;
+}
+
+TEST(counts_and_times_are_added_up)
+{
+    struct res_run runs[] = {run_of(100, 1000, 1000, 400), run_of(300, 9000, 1000, 800)};
+    const struct res_member members[] = {{.name = "a.1.wl", .begin_ns = 1000},
+                                         {.name = "a.2.wl", .begin_ns = 1000}};
+    struct res_run run = merged_of(runs, members, 2);
+    CHECK_U64(run.ops, 400);
+    CHECK(run.ns_per_op == 25);
+    CHECK_U64(run.batch_count, 4);
+    CHECK_U64(run.batch_ns[0], 500);
+    CHECK_U64(run.batch_ns[3], 4500);
+    CHECK(run.user_ns == 20 && run.system_ns == 10 && run.faults_minor == 6);
+    CHECK(run.window_max_ns == 9000);
+    CHECK_U64(run.elapsed_ns, 18);
+    CHECK_U64(run.substituted.count, 2);
+    CHECK_U64((uint64_t)json_integer_value(json_object_get(run.json, "processes")), 2);
+    CHECK_STR(run.threads_as, "recorded"); /* each has one thread */
+    CHECK(json_is_null(json_object_get(run.json, "latency")));
+    CHECK(json_is_null(json_object_get(run.json, "waste")));
+    res_run_release(&run);
+}
+
+/* Peaks meet, the ends too. */
+TEST(memory_of_those_alive_together_is_summed)
+{
+    struct res_run runs[] = {run_of(100, 1000, 1000, 400), run_of(100, 1000, 1000, 800)};
+    const struct res_member members[] = {{.begin_ns = 1000}, {.begin_ns = 1000}};
+    struct res_run run = merged_of(runs, members, 2);
+    CHECK(run.resident_peak_bytes == 401 + 801); /* higher than any sample */
+    CHECK(run.resident_mean_bytes == 200 + 400);
+    CHECK(run.resident_end_bytes == 40 && run.resident_idle_bytes == 20 && run.idle_own_bytes == 2);
+    CHECK(run.resident_start_bytes == 100);
+    CHECK(run.live_end_bytes == 200);
+    res_run_release(&run);
+}
+
+/* One after the other: the peak is the higher one, the end that of the last, the mean over the time of both. */
+TEST(memory_of_those_one_after_the_other_is_not)
+{
+    struct res_run runs[] = {run_of(100, 1000, 1000, 400), run_of(100, 1000, 1000, 800)};
+    const struct res_member members[] = {{.begin_ns = 1000}, {.begin_ns = 1000, .offset_ns = 3000}};
+    struct res_run run = merged_of(runs, members, 2);
+    CHECK(run.resident_peak_bytes == 801);
+    CHECK(run.resident_mean_bytes == (200 + 400) / 4);
+    CHECK(run.resident_end_bytes == 20 && run.resident_idle_bytes == 10);
+    CHECK(run.resident_start_bytes == 50);
+    CHECK(run.live_end_bytes == 100);
+    const json_t *samples = json_object_get(run.json, "samples");
+    CHECK_U64(json_array_size(json_object_get(samples, "time_ns")), 512);
+    CHECK_U64((uint64_t)json_integer_value(json_array_get(json_object_get(samples, "time_ns"), 511)), 5000);
+    res_run_release(&run);
+}
+
+/* The digest tells other ops, and another order of members. */
+TEST(the_digest_is_of_all)
+{
+    const struct res_member members[2] = {{.begin_ns = 0}};
+    char *digests[3];
+    for (int i = 0; i < 3; i++) {
+        struct res_run runs[] = {run_of(i == 1 ? 2 : 1, 10, 0, 4), run_of(i == 1 ? 1 : 2, 10, 0, 4)};
+        struct res_run run = merged_of(runs, members, 2);
+        digests[i] = res_strdup(run.digest);
+        res_run_release(&run);
+    }
+    CHECK_STR(digests[0], digests[2]);
+    CHECK(strcmp(digests[0], digests[1]) != 0);
+    for (int i = 0; i < 3; i++)
+        free(digests[i]);
+}
+
+/* A time that one member lacks is not known of all. */
+TEST(what_one_does_not_tell_is_not_known)
+{
+    struct res_run runs[] = {run_of(100, 1000, 1000, 400), run_of(100, 1000, 1000, 800)};
+    const struct res_member members[2] = {{.begin_ns = 1000}, {.begin_ns = 1000}};
+    json_object_set_new(runs[1].json, "allocator_ns", json_null());
+    runs[1].resident_idle_bytes = NAN;
+    struct res_run run = merged_of(runs, members, 2);
+    CHECK(isnan(run.ns_per_op));
+    CHECK(isnan(run.resident_idle_bytes));
+    CHECK(run.resident_end_bytes == 40);
+    res_run_release(&run);
+}
+
+TEST(lives_are_summed_where_they_meet)
+{
+    double early[] = {0, 100}, late[] = {50, 200}, rising[] = {0, 100}, flat[] = {30, 30}, at;
+    const struct res_life lives[] = {{early, rising, 2}, {late, flat, 2}};
+    CHECK(res_lives_begin(lives, 2) == 0 && res_lives_end(lives, 2) == 200);
+    CHECK(res_lives_at(lives, 2, 75) == 105 && res_lives_at(lives, 2, 150) == 30);
+    CHECK(res_lives_at(lives, 2, 201) == 0);
+    CHECK(res_lives_peak(lives, 2, &at) == 130 && at == 100);
+    CHECK(!res_lives_last(lives, 2, &lives[0]) && res_lives_last(lives, 2, &lives[1]));
+    /* Without time all of them live together. */
+    double never[] = {0, 0};
+    const struct res_life timeless[] = {{never, rising, 2}, {never, flat, 2}};
+    CHECK(res_lives_peak(timeless, 2, NULL) == 130);
 }
