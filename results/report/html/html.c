@@ -39,13 +39,10 @@ static void add_decision(struct res_page *page, const struct res_result *result,
 }
 
 static void add_workload(struct res_page *page, const struct res_result *result,
-                         const struct res_result_workload *workload, size_t number, bool is_alone)
+                         const struct res_result_workload *workload, bool is_alone)
 {
     struct res_grid grid;
-    res_page_mark(page,
-                  is_alone ? "<article class=\"workload\" id=\"workload-%zu\">"
-                           : "<details class=\"workload\" id=\"workload-%zu\"><summary>",
-                  number);
+    res_page_mark(page, is_alone ? "<article class=\"workload\">" : "<details class=\"workload\"><summary>");
     res_page_own(page, "h2", NULL, res_notes_title(workload));
     if (!is_alone) {
         res_page_own(page, "span", "small", verdict_of(workload));
@@ -106,8 +103,8 @@ static void add_basis(struct res_page *page, const struct res_result *result)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void add_result(struct res_page *page, const struct res_html_source *source, size_t *number,
-                       bool is_alone, bool has_others)
+static void add_result(struct res_page *page, const struct res_html_source *source, bool is_alone,
+                       bool has_others)
 {
     const struct res_result *result = source->result;
     const bool is_confirm = result->workload_count == 0 && result->confirmation != NULL;
@@ -117,7 +114,7 @@ static void add_result(struct res_page *page, const struct res_html_source *sour
     if (result->fleet != NULL)
         res_fleet_show(&page->body, result->fleet);
     for (size_t i = 0; i < result->workload_count; i++)
-        add_workload(page, result, &result->workloads[i], ++*number, is_alone);
+        add_workload(page, result, &result->workloads[i], is_alone);
     if (is_confirm)
         res_confirm_screen(&page->body, result);
     else if (!res_result_is_fleet(result))
@@ -126,23 +123,6 @@ static void add_result(struct res_page *page, const struct res_html_source *sour
         res_notes_rest(&page->body, result->notes, result->note_count, NULL);
     add_basis(page, result);
     res_page_mark(page, "</section>\n");
-}
-
-/* Each workload's own name; of those that share one the file's beside it. */
-static void add_contents(struct res_page *page, const struct res_html_source *sources, size_t count)
-{
-    size_t number = 0;
-    res_page_mark(page, "<nav id=\"contents\" aria-label=\"Workloads\">");
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < sources[i].result->workload_count; k++) {
-            const struct res_result_workload *workload = &sources[i].result->workloads[k];
-            char *words = count > 1 ? res_printf("%s, %s", workload->name, sources[i].name)
-                                    : res_strdup(workload->name);
-            res_page_mark(page, "<a href=\"#workload-%zu\">", ++number);
-            res_page_own(page, "span", NULL, words);
-            res_page_mark(page, "</a>\n");
-        }
-    res_page_mark(page, "</nav>\n");
 }
 
 /* The title by the first workload, or by what else the page is about. The caller's to free. */
@@ -161,13 +141,11 @@ static char *page_title(const struct res_html_source *sources, size_t workloads)
 char *res_html(const struct res_html_source *sources, size_t count)
 {
     struct res_page page = {.body = {.style = &PAGE}, .charts = json_array()};
-    size_t workloads = 0, number = 0;
+    size_t workloads = 0;
     for (size_t i = 0; i < count; i++)
         workloads += sources[i].result->workload_count;
-    if (workloads > 1)
-        add_contents(&page, sources, count);
     for (size_t i = 0; i < count; i++)
-        add_result(&page, &sources[i], &number, workloads <= 1, count > 1);
+        add_result(&page, &sources[i], workloads <= 1, count > 1);
     res_page_words(&page, "p", "small", "mallab " MALLAB_VERSION ". " NOTE);
     char *title = page_title(sources, workloads), *text = res_page_whole(&page, title);
     free(title);

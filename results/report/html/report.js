@@ -32,11 +32,6 @@ function followTable(table) {
   table.parentElement.classList.add("tall");
 }
 
-// A link to what is closed opens it.
-function followLinks() {
-  document.querySelectorAll("a[href^='#workload-']").forEach((link) => link.addEventListener("click", () => { document.querySelector(link.hash).open = true; }));
-}
-
 // Paper has a width of its own; on it stands what is open.
 function followPrinting() {
   for (const [kind, now] of [["beforeprint", true], ["afterprint", false]])
@@ -47,6 +42,5 @@ const CHARTS = JSON.parse(document.getElementById("data").textContent);
 document.querySelectorAll("[data-chart]").forEach((place) => place.replaceWith(...[drawnOf(CHARTS[place.dataset.chart])].flat().filter(Boolean)));
 document.querySelectorAll("table.figures").forEach(followTable);
 sheets.forEach((_, holder) => redraw(holder));
-followLinks();
 followPrinting();
 document.documentElement.dataset.ready = "yes";
