@@ -1,4 +1,4 @@
-"""The page of a fleet in a headless Chromium: the common line on top, a thousand hosts sorted and filtered at once, nothing asked from
+"""The page of a fleet in a headless Chromium: the common line on top, a thousand hosts, the worst first, nothing asked from
 outside, names that stay words, and a phone's width."""
 import json
 import unittest
@@ -8,15 +8,7 @@ import fleet_files
 import html_result
 from lab import FAILED, Lab
 
-ROWS = "[...document.querySelectorAll('[aria-label=\"Every host\"] tbody tr')].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => cell.textContent))"
-
-
-def pressed(words):
-    return f"[...document.querySelectorAll('[aria-label=\"Every host\"] thead button')].find((one) => one.textContent.startsWith({json.dumps(words)})).click()"
-
-
-def typed(words):
-    return f"{{ const one = document.querySelector('.find'); one.value = {json.dumps(words)}; one.dispatchEvent(new Event('input')); }}"
+ROWS = "[...document.querySelectorAll('[aria-label=\"Every host\"] tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
 
 
 class Fleets(Lab):
@@ -66,20 +58,7 @@ class FleetPage(Fleets):
         common = page.run("[...document.querySelectorAll('[aria-label^=\"Time of all\"] tbody tr')].map((row) => row.textContent)")
         self.assertEqual(len(common), len(names) - 1)
         self.assertIn(f"{100 * (fleet['candidates'][1]['ratio'] - 1):+.1f}%", common[0])
-        page.run(pressed(shown))
-        first = [number(row) for row in page.run(ROWS)]
-        page.run(pressed(shown))
-        second = [number(row) for row in page.run(ROWS)]
-        self.assertEqual(sorted((first, second)), sorted((worst(times), worst(times)[::-1])))
-        page.run(pressed("host"))
-        self.assertEqual(page.run(ROWS)[0][0], "web-0000")
-        self.assertEqual(page.run("document.querySelectorAll('[aria-sort]').length"), 1)
-        page.run(typed("WEB-0042"))
-        self.assertEqual([row[0] for row in page.run(ROWS)], ["web-0042"])
-        page.run(typed("nothing is called so"))
-        self.assertEqual(page.run(ROWS), [])
-        page.run(typed(""))
-        self.assertEqual(len(page.run(ROWS)), 1000)
+        self.assertEqual([number(row) for row in rows], worst(times))
 
     def test_names_stay_words_and_a_phone_is_wide_enough(self):
         def hostile(number, workload):

@@ -49,7 +49,6 @@ class Page(Lab):
         self.assertIn("against itself", page.run("document.querySelector('.notes').textContent"))
         self.assertEqual(page.run(FIRST_ROWS), NAMES)
         self.judge_colours(page)
-        self.judge_sorting(page)
         self.judge_legend(page)
         self.judge_theme(page)
         self.judge_quiet(page, path)
@@ -109,18 +108,6 @@ class Page(Lab):
         page.settle()
         self.assertGreater(page.run("document.querySelectorAll('details.workload[open] .drawing').length"), 0)
         self.judge_quiet(page, path)
-
-    def judge_sorting(self, page):
-        button = "[...document.querySelectorAll('[aria-label=Candidates] thead button')].find((one) => one.textContent === 'ns/op')"
-        page.run(f"{button}.focus()")
-        page.key("Enter")
-        self.assertEqual(page.run(FIRST_ROWS), ["jemalloc", "jemalloc+bg", "mimalloc", "glibc", "tcmalloc"])
-        self.assertEqual(page.run(f"{button}.closest('th').getAttribute('aria-sort')"), "ascending")
-        page.key("Enter")
-        self.assertEqual(page.run(FIRST_ROWS)[0], "tcmalloc")
-        self.assertEqual(page.run("document.querySelectorAll('.figures [aria-sort]').length"), 1)
-        self.assertEqual(page.run(f"{button}.closest('th').getAttribute('aria-sort')"), "descending")
-        self.assertIn("ns/op", page.run("document.getElementById('said').textContent"))
 
     def drawn(self, page):
         return page.run("document.querySelector('.legend + .plot .drawing').innerHTML")

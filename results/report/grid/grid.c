@@ -11,6 +11,8 @@ struct cell {
     bool bare; /* without quotes in CSV */
 };
 
+#define TALL 20u /* rows from which on a page scrolls a table in a box */
+
 struct res_grid_row {
     struct cell *cells; /* one for each column, below a row one */
     size_t filled;
@@ -460,13 +462,14 @@ static void html_groups(const struct res_grid *grid, struct res_text *text)
 
 void res_grid_html(struct res_grid *grid, const char *caption, struct res_text *text)
 {
-    res_text_printf(text, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
+    res_text_printf(text, "<div class=\"scroll%s\" tabindex=\"0\" role=\"region\" aria-label=\"",
+                    grid->row_count < TALL ? "" : " tall");
     res_html_add(text, caption);
     res_text_printf(text, "\"><table class=\"figures\"><caption class=\"unseen\">");
     res_html_add(text, caption);
     res_text_printf(text, "</caption><thead>");
     html_groups(grid, text);
-    res_text_printf(text, "<tr class=\"heads\">");
+    res_text_printf(text, "<tr>");
     for (size_t i = 0; i < grid->column_count; i++)
         if (is_in_page(grid, i))
             html_cell(text, "th", " scope=\"col\"", grid->columns[i].right, RES_ROLE_NONE,

@@ -166,7 +166,7 @@ void res_grid_csv(struct res_grid *grid, struct res_text *text);
 /* res_grid_screen - as text on the screen that answers, with a blank line below, and release it. */
 void res_grid_screen(struct res_grid *grid, const struct res_style *style, struct res_text *text);
 
-/* res_grid_html - as a table of a page, whose heads sort where there are several rows. Colours are classes: good, bad, doubt. */
+/* res_grid_html - as a table of a page. Colours are classes: good, bad, doubt. */
 void res_grid_html(struct res_grid *grid, const char *caption, struct res_text *text);
 
 /* res_grid_left_out - "version, page faults": which columns no room was for. The caller's to free; NULL: all were shown. */

@@ -1,4 +1,5 @@
-// drawings.js - the drawing of a chart's object (html.h): lines, days, percentiles, ranges, a heat map.
+// drawings.js - the drawing of a chart's object (html.h): lines, days, percentiles, ranges, a heat map; and the begin: each in the place that the
+// page has for it, again on paper.
 
 const WRITTEN = {time: timeText, bytes: bytesText, ratio: percentText};
 
@@ -97,3 +98,15 @@ function drawnOf(spec) {
   const settings = LINES[spec.kind](spec);
   return settings && chart({label: spec.title, xLabel: spec.x_label, yText: WRITTEN[spec.y_as], ...settings});
 }
+
+// Paper has a width of its own; on it stands what is open.
+function followPrinting() {
+  for (const [kind, now] of [["beforeprint", true], ["afterprint", false]])
+    window.addEventListener(kind, () => { onPaper = now; sheets.forEach((_, holder) => redraw(holder)); });
+}
+
+const CHARTS = JSON.parse(document.getElementById("data").textContent);
+document.querySelectorAll("[data-chart]").forEach((place) => place.replaceWith(...[drawnOf(CHARTS[place.dataset.chart])].flat().filter(Boolean)));
+sheets.forEach((_, holder) => redraw(holder));
+followPrinting();
+document.documentElement.dataset.ready = "yes";
