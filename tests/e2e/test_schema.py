@@ -108,6 +108,8 @@ class Schema(Lab):
         self.judge("mallab-experiment-1", result)
         self.judge("mallab-experiment-1", self.made.answer("report", "--json", "r.json"))
         self.judge("mallab-experiment-1", self.made.answer("info", "--json", "r.json"))
+        result["workloads"][0]["stopped"]["by"] = "decided"  # as of --decide
+        self.judge("mallab-experiment-1", result)
         for path, wrong in ((["rounds"], "2"), (["workloads", 0, "candidates", 1, "time", "verdict"], "better"),
                             (["workloads", 0, "candidates", 0, "resident", "peak_bytes"], "much"), (["workloads", 0, "candidates"], []),
                             (["workloads", 0, "candidates", 0, "runs", 0, "wall_ns"], -1), (["unknown_key"], 1)):

@@ -163,7 +163,7 @@ static const char *ended(double spread, unsigned rounds, const struct res_option
     struct res_result_workload told;
     struct res_trial trial;
     trial_of(spread, rounds, runs, ns, &told, &trial);
-    return res_until_ended(&trial, options, share_ns, elapsed_ns, 100) ? res_ended_name(trial.ended) : "on";
+    return res_until_ended(&trial, options, share_ns, elapsed_ns, 100) ? RES_ENDED[told.stopped_by] : "on";
 }
 
 TEST(rounds_end_for_width_time_or_number)
@@ -206,7 +206,7 @@ TEST(rounds_end_when_all_is_decided)
     CHECK(!res_until_ended(&trial, &options, 0, 0, 0) && looks == 1 && trial.need == RES_NEED_PASSES);
     trial_of(0.5, 18, runs, ns, &told, &trial);
     CHECK(res_until_ended(&trial, &options, 0, 0, 0) && looks == 2); /* wide, and decided */
-    CHECK_STR(res_ended_name(trial.ended), "decided");
+    CHECK_STR(RES_ENDED[told.stopped_by], "decided");
 }
 
 /* A machine that is fast for a quarter of the time, as it was met: 16 rounds of two equals, in which one had no fast one. */

@@ -319,7 +319,7 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
                                timed_ns + (trial->told->rounds >= RES_ROUNDS_FOR_VERDICT ? behind_ns : 0));
     }
     if (state->stopped)
-        trial->ended = RES_ENDED_INTERRUPT;
+        trial->told->stopped_by = RES_ENDED_INTERRUPT;
     else { /* for the progress of what follows: passes that were not made count as done */
         state->runs_all += entries * trial->told->rounds - entries * rounds;
         state->runs_done = runs_before + entries * (trial->told->rounds + 1) +

@@ -119,25 +119,14 @@ struct res_entry {
     char *latency_failed;          /* one line; NULL: all of them ran */
 };
 
-/* The ends of a workload's rounds. */
-enum res_ended {
-    RES_ENDED_INTERRUPT = 0, /* by options.stop */
-    RES_ENDED_ROUNDS,        /* as many as asked for */
-    RES_ENDED_UNTIL,         /* intervals narrow enough */
-    RES_ENDED_DECIDED,       /* options.decided says so */
-    RES_ENDED_TIME_BUDGET,
-    RES_ENDED_MAXIMUM, /* neither of both came true within options.rounds */
-};
-
 /* One workload with all candidates, as it is being measured. */
 struct res_trial {
     const struct res_workload *workload;
     struct res_result_workload *told; /* of the result: the runs of each finished round so far */
     struct res_entry *entries;        /* candidates in their order, then the control, then the floor */
     size_t entry_count;
-    enum res_ended ended; /* what ended its rounds */
-    enum res_need need;   /* as options.decided said last */
-    uint64_t elapsed_ns;  /* of warm-up and rounds */
+    enum res_need need;  /* as options.decided said last */
+    uint64_t elapsed_ns; /* of warm-up and rounds */
 };
 
 /* res_experiment_run - run it all, and make the result of it (result_making.c): figures of its samples, and every sample. What
@@ -276,7 +265,7 @@ double res_until_width(const struct res_result_workload *workload);
  * share_ns   of the time budget, this workload's; 0: none
  * elapsed_ns since this workload was begun
  * next_ns    what one more round would take, and what has to follow
- * Judges trial->told, and sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds (or options->rounds_least), for the width with RES_UNTIL_ROUNDS_LEAST at
+ * Judges trial->told, and sets its `stopped_by` when they are: never before RES_ROUNDS_FOR_VERDICT rounds (or options->rounds_least), for the width with RES_UNTIL_ROUNDS_LEAST at
  * first and then when an eighth more rounds are there, because looking takes time too. */
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns, uint64_t next_ns);
@@ -291,8 +280,5 @@ struct res_until_plan {
  * share_ns  of the time budget, this workload's; 0: none. Fewer rounds than RES_ROUNDS_FOR_VERDICT (or options->rounds_least) are not
  *           made, whatever it is. */
 struct res_until_plan res_until_plan(const struct res_options *options, uint64_t share_ns, double round_ns);
-
-/* res_ended_name - "rounds", "until", "time_budget", "rounds_max" or "interrupt". */
-const char *res_ended_name(enum res_ended ended);
 
 #endif

@@ -179,7 +179,6 @@ void res_trial_end(struct res_trial *trial, const struct res_options *options)
         json_decref(entry->latency);
         free(entry->latency_failed);
     }
-    told->stopped_by = res_strdup(res_ended_name(trial->ended));
     told->stopped_until_width = options->until > 0 ? options->until : NAN;
     told->stopped_elapsed_ns = (double)trial->elapsed_ns;
     told->stopped_time_budget_ns = options->time_budget_ns > 0 ? (double)options->time_budget_ns : NAN;

@@ -197,16 +197,6 @@ void res_passes_leave_out_latency(struct res_trial *trial, const struct res_opti
 
 #define LARGE_WIDER 2 /* 95 % become about 99.98 of 30 rounds */
 
-const char *res_ended_name(enum res_ended ended)
-{
-    static const char *const names[] = {
-        [RES_ENDED_INTERRUPT] = "interrupt", [RES_ENDED_ROUNDS] = "rounds",
-        [RES_ENDED_UNTIL] = "until",         [RES_ENDED_TIME_BUDGET] = "time_budget",
-        [RES_ENDED_MAXIMUM] = "rounds_max",  [RES_ENDED_DECIDED] = "decided",
-    };
-    return names[ended];
-}
-
 /* The time of a candidate that is looked at, by number; the control counts where the baseline is alone. NULL: it is not, or it failed. */
 static const struct res_difference *looked_at(const struct res_result_workload *workload, size_t i)
 {
@@ -291,18 +281,18 @@ bool res_until_ended(struct res_trial *trial, const struct res_options *options,
 {
     const unsigned fewest = fewest_of(options);
     const bool adaptive = options->until > 0 || share_ns > 0;
-    trial->ended = adaptive ? RES_ENDED_MAXIMUM : RES_ENDED_ROUNDS;
+    trial->told->stopped_by = adaptive ? RES_ENDED_MAXIMUM : RES_ENDED_ROUNDS;
     if (trial->told->rounds >= options->rounds)
         return true;
     if (!adaptive || trial->told->rounds < fewest)
         return false;
     if (options->until > 0 && is_time_to_look(trial->told->rounds) && is_enough(trial, options)) {
-        trial->ended = options->decided != NULL ? RES_ENDED_DECIDED : RES_ENDED_UNTIL;
+        trial->told->stopped_by = options->decided != NULL ? RES_ENDED_DECIDED : RES_ENDED_UNTIL;
         return true;
     }
     /* One more round must still fit. */
     if (share_ns > 0 && elapsed_ns + next_ns > share_ns) {
-        trial->ended = RES_ENDED_TIME_BUDGET;
+        trial->told->stopped_by = RES_ENDED_TIME_BUDGET;
         return true;
     }
     return false;

@@ -180,6 +180,17 @@ enum res_live {
     RES_LIVE_LEFT_BEHIND = 3, /* merged processes ended and left much behind: upper bounds */
 };
 
+/* The ends of a workload's rounds. */
+enum res_ended {
+    RES_ENDED_INTERRUPT = 0, /* by options.stop */
+    RES_ENDED_ROUNDS,        /* as many as asked for */
+    RES_ENDED_UNTIL,         /* intervals narrow enough */
+    RES_ENDED_DECIDED,       /* options.decided says so */
+    RES_ENDED_TIME_BUDGET,
+    RES_ENDED_MAXIMUM, /* neither of both came true within options.rounds */
+};
+extern const char *const RES_ENDED[]; /* the words, NULL at the end */
+
 struct res_result_workload {
     char *name, *program, *selection;
     char *label;        /* of the host that it was recorded on; NULL: none */
@@ -195,7 +206,7 @@ struct res_result_workload {
     bool lost_known;
     int live; /* enum res_live */
     uint64_t rounds, memory_rounds;
-    char *stopped_by; /* "rounds", "until", "time_budget", "rounds_max", "interrupt"; NULL: not told */
+    int stopped_by; /* enum res_ended; -1: not told */
     double stopped_width, stopped_until_width, stopped_elapsed_ns, stopped_time_budget_ns;
     uint64_t stopped_rounds_max;
     json_t *samples, *memory_samples;

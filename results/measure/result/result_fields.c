@@ -2,6 +2,8 @@
 #include "results/measure/result/result.h"
 
 static const char *const CLOCKS[] = {"real", "recorded", NULL};
+const char *const RES_ENDED[] = {"interrupt",   "rounds",     "until", "decided",
+                                 "time_budget", "rounds_max", NULL};
 static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
 
 /* Above columns of the table. */
@@ -320,8 +322,9 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(COUNT, REQUIRED, "duration_ns", duration_ns, "recorded time"),
     RES_ROW_AS(COUNT, REQUIRED, "live_peak_bytes", live_peak_bytes, "requested and not yet freed, at most"),
     RES_ROW_AS(COUNT, REQUIRED, "rounds", rounds, "finished"),
-    RES_ROW_AS(TEXT, OMITTED, "stopped.by", stopped_by,
-               "what ended the rounds: `rounds`, `until`, `time_budget`, `rounds_max` or `interrupt`"),
+    RES_WORD_AS(
+        OMITTED, "stopped.by", stopped_by, RES_ENDED,
+        "what ended the rounds: `rounds`, `until`, `decided`, `time_budget`, `rounds_max` or `interrupt`"),
     RES_ROW(NUMBER, "stopped.width", stopped_width, "the widest interval of time, as a share of the ratio"),
     RES_ROW(NUMBER, "stopped.until_width", stopped_until_width, "the one asked for"),
     RES_ROW(WHOLE, "stopped.elapsed_ns", stopped_elapsed_ns, "of warm-up and rounds"),

@@ -115,9 +115,9 @@ SLOT_IF(leaking, res_baseline_entry(about)->figures.live_growth.bytes > 0, "%s",
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-static bool is_stopped_by(const struct res_about *about, const char *what)
+static bool is_stopped_by(const struct res_about *about, enum res_ended what)
 {
-    return about->workload->stopped_by != NULL && strcmp(about->workload->stopped_by, what) == 0;
+    return about->workload->stopped_by == (int)what;
 }
 
 static void add_rounds(struct res_text *words, uint64_t rounds)
@@ -133,7 +133,7 @@ SLOT(rounds_few)
 }
 SLOT_IF(rounds_needed, true, "%u", RES_ROUNDS_FOR_VERDICT)
 /* The budget needed includes the warm-up, and the passes for memory. */
-SLOT_IF(budget_needed, is_stopped_by(about, "time_budget") && about->workload->rounds > 0, "%.0fs",
+SLOT_IF(budget_needed, is_stopped_by(about, RES_ENDED_TIME_BUDGET) && about->workload->rounds > 0, "%.0fs",
         ceil(fmax(about->workload->stopped_elapsed_ns, 0) / (double)(about->workload->rounds + 1) *
              (RES_ROUNDS_FOR_VERDICT + RES_ROUNDS_FOR_MEMORY) / 1e9))
 SLOT_DO(memory_rounds, add_rounds(words, res_baseline_entry(about)->resident_rounds))
@@ -165,11 +165,12 @@ SLOT_IF(cpus_asked, cpus_asked(about) > 0, "%.0f", cpus_asked(about))
 SLOT_IF(cpus_there, cpus_there(about) > 0, "%.0f", cpus_there(about))
 SLOT_IF(cpus_unknown, are_theirs(about) && cpus_there(about) < 1 && about->result->machine.cpus > 0, "%.0f",
         about->result->machine.cpus)
+
 static uint64_t asked_of(const struct res_about *about)
 {
-    return is_stopped_by(about, "interrupt") ? about->workload->stopped_rounds_max
-           : about->result->stopped && about->workload->stopped_by == NULL ? about->result->rounds_asked
-                                                                           : 0;
+    return is_stopped_by(about, RES_ENDED_INTERRUPT)                   ? about->workload->stopped_rounds_max
+           : about->result->stopped && about->workload->stopped_by < 0 ? about->result->rounds_asked
+                                                                       : 0;
 }
 
 SLOT_IF(stopped_asked, asked_of(about) > 0, "%s", FP_GROUPED(asked_of(about)))
