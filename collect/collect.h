@@ -200,7 +200,7 @@ struct collect_stream {
 };
 
 /* The lanes, or the streams, of an image that sent something, in the order in which they were first seen; each begins with its
- * number, by which the index has it (lists.c). */
+ * number, by which the index has it (image.c). */
 struct collect_numbered {
     void **items;
     size_t capacity;
@@ -357,7 +357,7 @@ struct collector {
         int fd;      /* disk space kept back for trailers, -1 when given up */
         int list_fd; /* and for the last recording.json; -1: none */
         uint64_t list_bytes;
-    } reserve; /* reserve.c */
+    } reserve; /* footprint.c */
     struct collect_notes notes;
 };
 

@@ -388,6 +388,25 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
     finish_all(collector);
 }
 
+/* Nobody knows what was in pages that vanished: it counts as one call, and the processes are recorded no further. */
+static void give_up_spoiled(struct collector *collector)
+{
+    FOR_EACH_SEGMENT (segment, collector) {
+        struct seg_header *header = segment->view.header;
+        if (!segment->spoiled || get_relaxed(&header->stopped))
+            continue;
+        collector->spoiled++;
+        atomic_store_explicit(&header->stopped, 1, memory_order_seq_cst);
+        atomic_store_explicit(&header->closing, SEG_CLOSED, memory_order_seq_cst);
+        raw_futex_wake(&header->closing, INT_MAX);
+        FOR_EACH_IMAGE (image, collector)
+            if (image->segment == segment) {
+                image->lost[FP_LOSS_SPOILED]++;
+                image_finish(collector, image, IMAGE_RUNNING);
+            }
+    }
+}
+
 /* The memory of the loop from round to round. */
 struct pace {
     uint64_t looked_ns, seldom_ns,
@@ -410,7 +429,7 @@ static uint32_t work(struct collector *collector, uint64_t now, struct pace *pac
     (void)image_discover(collector); /* the others in the next round */
     (void)image_bump_epochs(collector);
     const uint32_t taken = take_scan(collector), freed = drain_blocks(collector);
-    user_give_up_spoiled(collector);
+    give_up_spoiled(collector);
     image_check_ends(collector, look);
     usage_look(collector, now);
     if (look)

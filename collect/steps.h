@@ -2,8 +2,6 @@
 #ifndef MALLAB_COLLECT_STEPS_H
 #define MALLAB_COLLECT_STEPS_H
 
-#include <sys/socket.h>
-
 #include "collect/collect.h"
 #include "footprint/base/proc.h"
 
@@ -304,18 +302,6 @@ uint32_t reserve_block_chunks(const struct collector *collector);
  * reserve_name_list - cut it behind what was written, and give it that name. */
 int reserve_take_list(struct collector *collector);
 bool reserve_name_list(const struct collector *collector, int fd, const char *name);
-
-/* ---- processes of the recorded tree that are another user's than ours: each such user has a segment of its own.
- * Who sends a datagram is the kernel's word (SCM_CREDENTIALS). What comes from strangers is dropped: those of users without a
- * segment that descend from no recorded process. */
-
-/* user_is_believed - whether a sender is of the recorded tree, as far as the kernel tells, or root.
- * user_answer - give a process what it asks for, or say that it gets nothing. from: how the question came.
- * user_give_up_spoiled - close the segments of which pages vanished, once each. */
-bool user_is_believed(struct collector *collector, const struct ucred *sender);
-void user_answer(struct collector *collector, const struct seg_ask *ask, const struct ucred *sender,
-                 const struct msghdr *from);
-void user_give_up_spoiled(struct collector *collector);
 
 /* ---- what was lost, and whether a recording holds all of the tree that was to be recorded (judge.c) ---- */
 
