@@ -121,8 +121,7 @@ char *cli_json_document(json_t *value);
 /* cli_print_json - to stdout, indented, ending in a newline; takes over the reference. Returns an exit code. */
 int cli_print_json(json_t *value);
 
-/* cli_parse_color - "auto", "always", "never" to whether stdout is to be coloured. */
-bool cli_parse_color(const char *text, bool *ret_colour);
+/* cli_colour_by_default - whether stdout is to be coloured where nobody says so. */
 bool cli_colour_by_default(void);
 
 /* cli_locale_is_utf8 - whether the terminal's character set is UTF-8. main has called setlocale. */

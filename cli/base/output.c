@@ -203,19 +203,6 @@ bool cli_colour_by_default(void)
            strcmp(term, "dumb") != 0;
 }
 
-bool cli_parse_color(const char *text, bool *ret_colour)
-{
-    if (strcmp(text, "always") == 0)
-        *ret_colour = true;
-    else if (strcmp(text, "never") == 0)
-        *ret_colour = false;
-    else if (strcmp(text, "auto") == 0)
-        *ret_colour = cli_colour_by_default();
-    else
-        return false;
-    return true;
-}
-
 bool cli_locale_is_utf8(void)
 {
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

@@ -156,29 +156,31 @@ void cli_choice_release(struct cli_choice *choice);
 
 /* ---- the answer: where it goes, in which form, and what is told beside it ---- */
 
-enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_MARKDOWN, CLI_FORMAT_CSV, CLI_FORMAT_JSON, CLI_FORMAT_HTML };
+/* In the order of the words of --format. */
+enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_MARKDOWN, CLI_FORMAT_JSON, CLI_FORMAT_HTML, CLI_FORMAT_CSV };
 
-/* Begin with cli_answer_defaults. Strings are argv's. */
+enum cli_colour { CLI_COLOUR_AUTO, CLI_COLOUR_ALWAYS, CLI_COLOUR_NEVER };
+
+/* All zero where nothing is said. Strings are argv's. */
 struct cli_answer {
     const char *output; /* -o; NULL: not given */
     const char *keep;   /* --keep DIR; NULL: not given */
     const char *label;  /* of a result; NULL: not given */
     enum cli_format format;
-    bool force, quiet, json, colour, details;
+    enum cli_colour colour;
+    bool force, quiet, details;
 };
+
+static inline bool cli_is_json(const struct cli_answer *answer)
+{
+    return answer->format == CLI_FORMAT_JSON;
+}
 
 /* Groups, each of the rows that its name says; of a struct cli_answer. */
 extern const struct cli_option cli_answer_output[], cli_answer_force[], cli_answer_json[], cli_answer_color[],
     cli_answer_details[], cli_answer_keep[], cli_answer_quiet[], cli_answer_max_memory[];
 extern const struct cli_option
     cli_answer_result[]; /* -o, -f, --max-memory, --json, --title of a verb that makes a result */
-
-/* cli_answer_take_format - take the value of a verb's row of --format, whose words are the formats that it knows;
- * `at` is a struct cli_answer. */
-int cli_answer_take_format(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                           void *at);
-
-struct cli_answer cli_answer_defaults(void);
 
 /* cli_answer_check - before any work: can the answer be written where -o says? Returns CLI_DONE, or
  * CLI_FAILED, told. */

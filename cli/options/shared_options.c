@@ -15,33 +15,6 @@
 
 #define ANSWER_AT(member) offsetof(struct cli_answer, member)
 
-static const char *const FORMATS[] = {"table", "md", "csv", "json", "html"}; /* in the order of cli_format */
-
-int cli_answer_take_format(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                           void *at)
-{
-    struct cli_answer *answer = at;
-    if (cli_option_number(row, value) < 0)
-        return cli_option_refuse(verb, row, value);
-    for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0]; i++)
-        if (strcmp(FORMATS[i], value) == 0)
-            answer->format = (enum cli_format)i;
-    return -1;
-}
-
-static int take_json(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    struct cli_answer *answer = at;
-    answer->json = true;
-    answer->format = CLI_FORMAT_JSON;
-    return -1;
-}
-
-static int take_color(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    return cli_parse_color(value, at) ? -1 : cli_option_refuse(verb, row, value);
-}
-
 /* It is kept in the environment (footprint/base/memory_bound.h), so that replays that are started have it too. */
 static int take_max_memory(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                            void *at)
@@ -71,12 +44,12 @@ const struct cli_option cli_answer_force[] = {
 };
 
 const struct cli_option cli_answer_json[] = {
-    {.name = "json", .how = CLI_CALL, .take = take_json, .help = "print it as JSON"},
+    {.name = "json", .how = CLI_SET, .least = CLI_FORMAT_JSON, .at = ANSWER_AT(format), .help = "print it as JSON"},
     {0},
 };
 
 const struct cli_option cli_answer_color[] = {
-    {.name = "color", .seldom = true, .argument = "WHEN", .how = CLI_CALL, .at = ANSWER_AT(colour), .take = take_color,
+    {.name = "color", .seldom = true, .argument = "WHEN", .how = CLI_CHOICE, .at = ANSWER_AT(colour),
      .words = "auto always never", .help = "auto, always or never [auto]"},
     {0},
 };
@@ -119,11 +92,6 @@ const struct cli_option cli_answer_result[] = {
 /* clang-format on */
 
 /* ---- the answer ----------------------------------------------------------------------------- */
-
-struct cli_answer cli_answer_defaults(void)
-{
-    return (struct cli_answer){.colour = cli_colour_by_default()};
-}
 
 int cli_answer_check(const struct cli_verb *verb, const struct cli_answer *answer)
 {

@@ -125,7 +125,7 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
                     .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
                                                                : NULL}, /* COMMAND's comes first */
         .quiet = settings->answer.quiet,
-        .shown = !settings->answer.json,
+        .shown = !cli_is_json(&settings->answer),
     };
     result->asked.not_confirmed = step.runs.candidate_count < 2 ? "no other allocator is advised"
                                   : ab->cut != NULL             ? "it ends by Ctrl-C only"
@@ -445,11 +445,6 @@ static void ab_release(struct cli_ab *ab)
     res_result_release(&ab->deciding.earlier);
     cli_choice_release(&ab->choice);
     cli_limit_release(&ab->limit);
-}
-
-struct cli_ab_settings cli_ab_settings_default(void)
-{
-    return (struct cli_ab_settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
 }
 
 int cli_ab_run(struct cli_ab *ab)

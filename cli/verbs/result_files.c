@@ -118,7 +118,7 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
     char *problem = NULL;
     find_commit();
     if (answer->output != NULL && strcmp(answer->output, "-") == 0) {
-        answer->json = true;
+        answer->format = CLI_FORMAT_JSON;
         answer->output = NULL;
     }
     if (answer->output == NULL ||
@@ -138,7 +138,8 @@ struct res_style cli_answer_style(const struct cli_answer *answer)
                                       : answer->format == CLI_FORMAT_HTML   ? RES_FORM_HTML
                                                                             : RES_FORM_TEXT,
                               .utf8 = cli_locale_is_utf8(),
-                              .colour = answer->colour,
+                              .colour = answer->colour == CLI_COLOUR_ALWAYS ||
+                                        (answer->colour == CLI_COLOUR_AUTO && cli_colour_by_default()),
                               .details = answer->details};
 }
 
@@ -220,7 +221,7 @@ static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer,
 {
     char *path = rescue_somewhere(document);
     /* Nobody wants some megabytes of samples on a terminal: what they tell is in the table. */
-    const bool printed = path == NULL && (answer->json || !isatty(STDOUT_FILENO));
+    const bool printed = path == NULL && (cli_is_json(answer) || !isatty(STDOUT_FILENO));
     if (path != NULL)
         cli_say(verb, "%s; the result is kept as '%s' instead", problem, path);
     else if (printed)
@@ -237,7 +238,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     const struct res_style style = cli_answer_style(answer);
     char *problem = NULL, *kept = NULL;
     int code = CLI_DONE;
-    bool printed = answer->json;
+    bool printed = cli_is_json(answer);
     result->label = answer->label != NULL ? res_text_plain(answer->label) : NULL;
     result->commit = *commit_here != '\0' ? res_text_plain(commit_here) : NULL;
     res_notes_fill(result);
@@ -252,7 +253,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */
     if (answer->output != NULL && !keep(answer->output, answer->force, result, document, &kept, &problem)) {
-        printed = rescue(verb, answer, document, problem) || answer->json;
+        printed = rescue(verb, answer, document, problem) || cli_is_json(answer);
         free(problem);
         code = CLI_FAILED;
     }

@@ -96,7 +96,7 @@ static int settle_rounds(struct cli_ab_settings *settings)
 static int take_options(int argc, char **argv, struct cli_ab_settings *ret_settings)
 {
     struct cli_operands operands;
-    *ret_settings = cli_ab_settings_default();
+    *ret_settings = (struct cli_ab_settings){.measure = cli_measure_defaults()};
     const int code = cli_options_take(&CLI_AB, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;

@@ -125,7 +125,7 @@ static void print_table(const struct settings *settings, const struct res_regist
 
 static int run_allocators(int argc, char **argv)
 {
-    struct settings settings = {.answer = cli_answer_defaults()};
+    struct settings settings = {0};
     struct cli_operands operands;
     struct res_registry registry = {0};
     int code = cli_options_take(&CLI_ALLOCATORS, argc, argv, &settings, &operands);
@@ -136,7 +136,7 @@ static int run_allocators(int argc, char **argv)
         for (size_t i = 0; i < registry.candidate_count; i++)
             (void)res_candidate_resolve(registry.candidates[i],
                                         res_program_directories()); /* shown as it comes out */
-        if (settings.answer.json)
+        if (cli_is_json(&settings.answer))
             code = print_json(&settings, &registry);
         else
             print_table(&settings, &registry);

@@ -82,8 +82,8 @@ static const struct cli_option OPTIONS[] = {
     {.name = "inconclusive", .argument = "WHAT", .how = CLI_CHOICE, .at = AT(doubt),
      .least = RES_DOUBT_PASSES, .words = "pass fail", /* in the order of res_doubt */
      .help = "what is inconclusive is to 'pass' or to 'fail' [exit 5]"},
-    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
-     .take = cli_answer_take_format, .words = "table md json html",
+    {.name = "format", .argument = "FORMAT", .how = CLI_CHOICE, .at = AT(answer.format),
+     .words = "table md json html",
      .help = "table, md (Markdown), json or html, on stdout [table]"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
     {.name = "md", .argument = "FILE", .how = CLI_CALL, .at = AT(md), .take = take_file,
@@ -99,7 +99,7 @@ static const struct cli_option OPTIONS[] = {
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    *ret_settings = (struct settings){0};
     const int code = cli_options_take(&CLI_CHECK, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
@@ -255,8 +255,8 @@ const struct cli_verb CLI_CHECK = {
 static const struct cli_option COMPARE_OPTIONS[] = {
     {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
      .help = "compare results of different workloads all the same"},
-    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
-     .take = cli_answer_take_format, .words = "table md json html",
+    {.name = "format", .argument = "FORMAT", .how = CLI_CHOICE, .at = AT(answer.format),
+     .words = "table md json html",
      .help = "table, md (Markdown), json or html [table]"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
     {.group = cli_answer_output, .at = AT(answer)},
@@ -285,7 +285,7 @@ static int run_compare(int argc, char **argv)
     struct settings settings;
     struct cli_operands operands;
     struct res_result results[2] = {{0}, {0}};
-    settings = (struct settings){.answer = cli_answer_defaults()};
+    settings = (struct settings){0};
     int code = cli_options_take(&CLI_COMPARE, argc, argv, &settings, &operands);
     if (code < 0 && operands.count != 2)
         return cli_misuse(&CLI_COMPARE, "two results are compared: OLD.json NEW.json");

@@ -233,7 +233,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     struct cli_operands operands;
     struct cli_confirm_step *step = &ret_settings->step;
     const struct cli_measure *measure = &ret_settings->measure;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
+    *ret_settings = (struct settings){.measure = cli_measure_defaults()};
     const int code = cli_options_take(&CLI_CONFIRM, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
@@ -242,7 +242,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     step->runs.pairs = measure->rounds;
     step->runs.seed = measure->run.seed;
     step->quiet = ret_settings->answer.quiet;
-    step->shown = !ret_settings->answer.json;
+    step->shown = !cli_is_json(&ret_settings->answer);
     if (step->runs.budget_ns == 0 && measure->rounds == 0)
         step->runs.budget_ns = RES_CONFIRM_BUDGET_NS;
     return check_service(step);
@@ -305,7 +305,7 @@ static int look_at_it(const struct settings *settings, struct cli_choice *choice
     if (make_ready(&CLI_CONFIRM, &settings->step, &ready)) {
         cli_printed_begin(&CLI_CONFIRM, ready.runs.arguments[0], &printed);
         state = res_confirm_command_as_it_is(&ready.runs, printed.to, libraries, &library, &reason);
-        cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || settings->answer.json);
+        cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || cli_is_json(&settings->answer));
     }
     if (reason != NULL)
         cli_say(&CLI_CONFIRM, "%s%s", reason,

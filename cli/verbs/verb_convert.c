@@ -92,7 +92,7 @@ static int check_each(const struct settings *settings)
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    *ret_settings = (struct settings){0};
     const int code = cli_options_take(&CLI_CONVERT, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
@@ -101,7 +101,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     ret_settings->convert.overwrite = ret_settings->answer.force;
     if (ret_settings->answer.output == NULL && strcmp(ret_settings->input, "-") == 0)
         return cli_misuse(&CLI_CONVERT, "reading from stdin, name the output with -o");
-    if (ret_settings->answer.json && to_stdout(ret_settings))
+    if (cli_is_json(&ret_settings->answer) && to_stdout(ret_settings))
         return cli_misuse(&CLI_CONVERT, "the output and --json cannot both go to stdout");
     return check_each(ret_settings);
 }
@@ -122,7 +122,7 @@ static int convert_several(const struct settings *settings)
         .quiet = settings->answer.quiet,
         .no_progress = settings->answer.quiet,
     };
-    const int code = cli_convert_each(&each, settings->answer.json ? &report : NULL);
+    const int code = cli_convert_each(&each, cli_is_json(&settings->answer) ? &report : NULL);
     const int printed = report != NULL ? cli_print_json(report) : CLI_DONE;
     return code != CLI_DONE ? code : printed;
 }
@@ -173,7 +173,7 @@ static int convert_named(const struct settings *settings)
     int code = cli_answer_check(&CLI_CONVERT, answer);
     if (code == CLI_DONE)
         code = cli_convert_file(&CLI_CONVERT, settings->input, answer->output, &settings->convert,
-                                answer->quiet, answer->quiet, answer->json ? &report : NULL);
+                                answer->quiet, answer->quiet, cli_is_json(answer) ? &report : NULL);
     return report != NULL ? cli_print_json(report) : code;
 }
 

@@ -133,7 +133,7 @@ static const struct cli_option OPTIONS[] = {
 
 static int give_out(const struct res_doctor *doctor, const struct cli_answer *answer)
 {
-    if (answer->json) {
+    if (cli_is_json(answer)) {
         struct res_machine machine;
         json_t *object = json_object();
         res_machine_describe(&machine);
@@ -146,14 +146,14 @@ static int give_out(const struct res_doctor *doctor, const struct cli_answer *an
         json_object_set(object, "checks", doctor->checks);
         return cli_print_json(object);
     }
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = answer->colour};
+    const struct res_style style = cli_answer_style(answer);
     cli_put_own(res_doctor_text(doctor, &style, !answer->quiet));
     return CLI_DONE;
 }
 
 static int run_doctor(int argc, char **argv)
 {
-    struct cli_answer answer = cli_answer_defaults();
+    struct cli_answer answer = {0};
     struct cli_operands operands;
     struct res_doctor doctor;
     int code = cli_options_take(&CLI_DOCTOR, argc, argv, &answer, &operands);

@@ -111,7 +111,7 @@ static int write_profile(const struct settings *settings, const struct site_prof
 
 static int run_flame(int argc, char **argv)
 {
-    struct settings settings = {.reading = cli_site_defaults(), .value = SITE_LIVE};
+    struct settings settings = {.value = SITE_LIVE};
     struct site_profile profile = {0}, other = {0};
     struct cli_operands operands;
     int code = cli_options_take(&CLI_FLAME, argc, argv, &settings, &operands);

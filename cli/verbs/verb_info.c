@@ -48,7 +48,7 @@ static const struct cli_option OPTIONS[] = {
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands = {0};
-    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    *ret_settings = (struct settings){0};
     const int code = cli_options_take(&CLI_INFO, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
@@ -69,8 +69,8 @@ static int tell_result(const struct settings *settings)
     if (code != CLI_DONE)
         return code;
     res_notes_fill(&result);
-    cli_put_own(settings->answer.json ? cli_json_document(res_result_write(&result))
-                                      : res_table_text(&result, &style));
+    cli_put_own(cli_is_json(&settings->answer) ? cli_json_document(res_result_write(&result))
+                                               : res_table_text(&result, &style));
     res_result_release(&result);
     return CLI_DONE;
 }
@@ -165,7 +165,7 @@ static int tell_survey(const struct settings *settings, struct conv_error *error
     cli_progress_end(&line);
     if (status != FP_OK)
         return cli_conv_failed(&CLI_INFO, error);
-    if (settings->answer.json)
+    if (cli_is_json(&settings->answer))
         code = cli_print_json(cli_survey_json(&survey));
     else
         cli_survey_print(&survey, settings->path, settings->details);
@@ -191,7 +191,7 @@ static int tell_group(const struct settings *settings, const struct cli_prepared
     uint64_t ops = 0, threads = 0, live_bytes = 0;
     int code = CLI_DONE;
     char *file = res_text_plain(settings->path);
-    if (!settings->answer.json)
+    if (!cli_is_json(&settings->answer))
         printf("%-16s%s: a group of %zu workloads\n", "file", file, group->member_count);
     for (size_t i = 0; i < group->member_count && code == CLI_DONE; i++) {
         struct conv_survey survey = {0};
@@ -202,13 +202,13 @@ static int tell_group(const struct settings *settings, const struct cli_prepared
         ops += survey.ops;
         threads += survey.threads;
         live_bytes += survey.live_bytes_peak;
-        if (settings->answer.json)
+        if (cli_is_json(&settings->answer))
             json_array_append_new(members, cli_survey_json(&survey));
         else
             print_member(group->members[i].name, survey.ops, survey.threads, survey.live_bytes_peak);
         conv_survey_release(&survey);
     }
-    if (code == CLI_DONE && settings->answer.json)
+    if (code == CLI_DONE && cli_is_json(&settings->answer))
         code = cli_print_json(json_pack("{s:s, s:s, s:s, s:o, s:I, s:O}", "schema", "mallab-info/1",
                                         "mallab_version", MALLAB_VERSION, "kind", "group", "file",
                                         res_json_text(settings->path), "ops", (json_int_t)ops, "members",
@@ -231,7 +231,7 @@ static int tell_verdict(const struct settings *settings, struct conv_error *erro
     cli_progress_end(&line);
     if (status != FP_OK)
         code = cli_conv_failed(&CLI_INFO, error);
-    else if (settings->answer.json)
+    else if (cli_is_json(&settings->answer))
         code = cli_print_json(verdict_json(verdict));
     else
         print_verdict(verdict);

@@ -167,7 +167,7 @@ static int check_options(const struct settings *settings)
                           settings->command[0]);
     if (settings->control == NULL && settings->requested)
         return cli_misuse(&CLI_RECORD, "which recording? Name it with --control DIR");
-    if (settings->control == NULL && settings->answer.json)
+    if (settings->control == NULL && cli_is_json(&settings->answer))
         return cli_misuse(&CLI_RECORD, "--json is for what --control answers: '%s' tells it of the recording",
                           "mallab info --json DIR");
     if (settings->pid != 0 && (settings->command != NULL || settings->control != NULL))
@@ -187,7 +187,7 @@ static int check_options(const struct settings *settings)
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    *ret_settings = (struct settings){0};
     const int code = cli_options_take(&CLI_RECORD, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
@@ -271,7 +271,7 @@ static int control_recording(const struct settings *settings)
                                                              settings->request == REC_REQUEST_END);
     int code = state == REC_CONTROL_FAILED ? CLI_UNREADABLE : CLI_FAILED;
     if (heeded)
-        code = print_status(&control, settings->answer.json);
+        code = print_status(&control, cli_is_json(&settings->answer));
     else if (directory != settings->control)
         cli_say(&CLI_RECORD, "in '%s': %s", settings->control, problem);
     else

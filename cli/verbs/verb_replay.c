@@ -49,7 +49,7 @@ static const struct cli_option OPTIONS[] = {
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
+    *ret_settings = (struct settings){.measure = cli_measure_defaults()};
     ret_settings->measure.allocators = "glibc";
     int code = cli_options_take(&CLI_REPLAY, argc, argv, ret_settings, &operands);
     if (code < 0 && ret_settings->check && ret_settings->latency)
@@ -127,7 +127,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
         .one_thread = settings->measure.run.one_thread,
         .processors = settings->measure.run.processors,
         .recorded_clock = settings->recorded_clock != 0,
-        .as_text = !settings->answer.json,
+        .as_text = !cli_is_json(&settings->answer),
     };
     if (timeout_ns > 0) {
         extra[count++] = "--timeout";

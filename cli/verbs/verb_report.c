@@ -28,8 +28,8 @@ static const struct cli_option OPTIONS[] = {
     {.name = "expect", .argument = "LIST", .how = CLI_TEXT, .at = AT(request.expect), .takes = "names, or a file of them",
      .help = "of a directory: labels or names of workloads that have to be in it, 'web1,web2', or a file with one a "
              "line; a number behind each is its share"},
-    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
-     .take = cli_answer_take_format, .words = "table md csv json html",
+    {.name = "format", .argument = "FORMAT", .how = CLI_CHOICE, .at = AT(answer.format),
+     .words = "table md json html csv",
      .help = "table, md (Markdown), csv, json or html [table]; html is one page that opens offline: all "
              "RESULTs, or the history"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
@@ -44,7 +44,7 @@ static const struct cli_option OPTIONS[] = {
 static int take_options(int argc, char **argv, struct settings *ret_settings,
                         struct cli_operands *ret_operands)
 {
-    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    *ret_settings = (struct settings){0};
     const int code = cli_options_take(&CLI_REPORT, argc, argv, ret_settings, ret_operands);
     if (code >= 0)
         return code;

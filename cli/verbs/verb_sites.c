@@ -266,7 +266,7 @@ static int look(const struct cli_verb *verb, struct settings *settings)
 
 static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
 {
-    struct settings settings = {.reading = cli_site_defaults(), .table = table, .most = ROWS};
+    struct settings settings = {.table = table, .most = ROWS};
     struct cli_operands operands;
     int code = cli_options_take(verb, argc, argv, &settings, &operands);
     if (code >= 0)
@@ -370,11 +370,6 @@ const struct cli_option cli_site_reading[] = {
     {0},
 };
 /* clang-format on */
-
-struct cli_sites cli_site_defaults(void)
-{
-    return (struct cli_sites){.answer = cli_answer_defaults()};
-}
 
 int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings,
                    struct conv_sites *ret_sites, struct site_stacks *ret_stacks)

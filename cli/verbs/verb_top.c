@@ -339,7 +339,7 @@ static int follow(struct top *top, const struct settings *settings)
     const struct timespec pause = {.tv_sec = (time_t)(settings->interval_ns / 1000000000),
                                    .tv_nsec = (long)(settings->interval_ns % 1000000000)};
     const char *terminal = getenv("TERM");
-    const bool in_place = !settings->answer.json && !settings->once && settings->count != 1 &&
+    const bool in_place = !cli_is_json(&settings->answer) && !settings->once && settings->count != 1 &&
                           isatty(STDOUT_FILENO) == 1 && terminal != NULL && strcmp(terminal, "dumb") != 0;
     const uint64_t most = settings->once ? 1 : settings->count > 0 ? settings->count : !in_place;
     struct conv_error *error = res_calloc(1, sizeof *error);
@@ -347,7 +347,8 @@ static int follow(struct top *top, const struct settings *settings)
     for (uint64_t frame = 1;; frame++) {
         if (look(top, error) != FP_OK)
             code = cli_conv_failed(&CLI_TOP, error);
-        if (code != CLI_DONE || !show(top, settings->answer.json, in_place) || !goes_on(top) || frame == most)
+        if (code != CLI_DONE || !show(top, cli_is_json(&settings->answer), in_place) || !goes_on(top) ||
+            frame == most)
             break;
         (void)nanosleep(&pause, NULL); /* a signal only shortens it */
     }
@@ -357,7 +358,7 @@ static int follow(struct top *top, const struct settings *settings)
 
 static int run_top(int argc, char **argv)
 {
-    struct settings settings = {.answer = cli_answer_defaults(), .interval_ns = INTERVAL_NS_DEFAULT};
+    struct settings settings = {.interval_ns = INTERVAL_NS_DEFAULT};
     struct cli_operands operands;
     int code = cli_options_take(&CLI_TOP, argc, argv, &settings, &operands);
     if (code >= 0)

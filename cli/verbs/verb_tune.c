@@ -90,7 +90,8 @@ static int take_options(int argc, char **argv, struct tune *ret_tune)
     struct cli_ab_settings *settings = &ret_tune->ab.settings;
     struct cli_operands operands;
     *ret_tune = (struct tune){
-        .ab = {.verb = &CLI_TUNE, .settings = cli_ab_settings_default(), .narrow = narrow}, .left = LEFT};
+        .ab = {.verb = &CLI_TUNE, .settings = {.measure = cli_measure_defaults()}, .narrow = narrow},
+        .left = LEFT};
     settings->measure.run.time_budget_ns = BUDGET_NS;
     settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
     settings->measure.run.until = RES_RESOLVE;

@@ -241,9 +241,6 @@ struct cli_ab {
     } warm_up;
 };
 
-/* cli_ab_settings_default - what holds where nothing is said. */
-struct cli_ab_settings cli_ab_settings_default(void);
-
 /* cli_ab_run - record, convert, replay, print: with settings, verb and narrow set and the rest zero. Ends `ab`, and takes Ctrl-C meanwhile.
  * Returns an exit code, told. */
 int cli_ab_run(struct cli_ab *ab);
@@ -292,7 +289,7 @@ size_t cli_confirm_advised(const struct cli_choice *choice, const struct res_res
 
 #define CLI_SYMBOL_DIRECTORIES 16u
 
-/* Begin with cli_site_defaults. Strings are argv's. */
+/* Strings are argv's. */
 struct cli_sites {
     struct cli_answer answer;
     struct conv_options convert;
@@ -305,8 +302,6 @@ struct cli_sites {
 
 /* The rows of how a recording is read and how its addresses are named; of a struct cli_sites. */
 extern const struct cli_option cli_site_names[], cli_site_reading[];
-
-struct cli_sites cli_site_defaults(void);
 
 /* cli_sites_read - settings.path, with progress. Both are ended by cli_sites_end.
  * Returns   CLI_DONE; else the exit code, told on stderr: then nothing is to be ended. */

@@ -299,16 +299,6 @@ TEST(counts_stay_between_their_bounds)
     CHECK_U64(count, 10);
 }
 
-TEST(colour_is_one_of_three_words)
-{
-    bool colour = false;
-    CHECK(cli_parse_color("always", &colour) && colour);
-    CHECK(cli_parse_color("never", &colour) && !colour);
-    CHECK(cli_parse_color("auto", &colour));
-    CHECK(!cli_parse_color("yes", &colour));
-    CHECK(!cli_parse_color("", &colour));
-}
-
 static struct conv_when when_of(const char *text)
 {
     struct conv_when when = {0};
