@@ -1,5 +1,4 @@
 /* verb_info.c - `mallab info`: what a file holds, and whether it is complete. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,34 +95,6 @@ static json_t *checked_json(const struct conv_verdict *verdict)
     return object;
 }
 
-/* "legal" and how much was looked at; else what is wrong, with its place. */
-static void print_verdict(const struct conv_verdict *verdict)
-{
-    const struct conv_violation *violation = &verdict->violation;
-    if (violation->fault == CONV_FAULT_NONE) {
-        json_t *checked = checked_json(verdict), *value;
-        const char *key;
-        printf("legal\n");
-        json_object_foreach(checked, key, value)
-            printf("%-16s%s\n", key, FP_GROUPED(json_integer_value(value)));
-        json_decref(checked);
-        return;
-    }
-    char *file = res_text_plain(verdict->file);
-    printf("not legal: %s\nkind            %s\n", violation->what, conv_fault_name(violation->fault));
-    if (violation->has_op)
-        printf("op              %" PRIu64 ", number %" PRIu64 " of its window\n", violation->op,
-               violation->op_in_window);
-    if (violation->has_window)
-        printf("window          %" PRIu64 "\n", violation->window);
-    if (violation->line > 0)
-        printf("line            %" PRIu64 "\n", violation->line);
-    if (violation->offset > 0)
-        printf("offset          %" PRIu64 "\n", violation->offset);
-    printf("file            %s\n", file);
-    free(file);
-}
-
 static json_t *violation_json(const struct conv_violation *violation)
 {
     json_t *object = json_object();
@@ -136,6 +107,29 @@ static json_t *violation_json(const struct conv_violation *violation)
     cli_json_set(object, "offset_bytes", violation->offset);
     cli_json_set(object, "line", cli_json_known(violation->line));
     return object;
+}
+
+/* "legal" and how much was looked at; else what is wrong, with its place. */
+static void print_verdict(const struct conv_verdict *verdict)
+{
+    const bool legal = verdict->violation.fault == CONV_FAULT_NONE;
+    json_t *object = legal ? checked_json(verdict) : violation_json(&verdict->violation), *value;
+    char *file = res_text_plain(verdict->file);
+    const char *key;
+    printf("%s%s\n", legal ? "legal" : "not legal: ", legal ? "" : verdict->violation.what);
+    json_object_foreach(object, key, value)
+    {
+        if (json_is_string(value) && strcmp(key, "what") != 0)
+            printf("%-16s%s\n", key, json_string_value(value));
+        else if (json_is_integer(value) && legal)
+            printf("%-16s%s\n", key, FP_GROUPED(json_integer_value(value)));
+        else if (json_is_integer(value)) /* a place, to be typed again */
+            printf("%-16s%" JSON_INTEGER_FORMAT "\n", key, json_integer_value(value));
+    }
+    if (!legal)
+        printf("%-16s%s\n", "file", file);
+    json_decref(object);
+    free(file);
 }
 
 /* A new reference. */

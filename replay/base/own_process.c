@@ -113,11 +113,9 @@ void rep_storage_unmap(void *memory, size_t count, size_t element_bytes)
 static size_t stack_overhead_bytes(void)
 {
     size_t (*minimum)(const pthread_attr_t *);
-    void *found = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
     pthread_attr_t attributes;
     size_t bytes = PTHREAD_STACK_MIN;
-    memcpy(&minimum, &found, sizeof minimum);
-    if (found != NULL && pthread_attr_init(&attributes) == 0) {
+    if (rep_symbol("__pthread_get_minstack", &minimum) && pthread_attr_init(&attributes) == 0) {
         bytes = minimum(&attributes);
         (void)pthread_attr_destroy(&attributes); /* frees nothing */
     }
