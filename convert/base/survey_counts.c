@@ -38,7 +38,6 @@ static const struct irregularity_words IRREGULARITIES[CONV_IRREGULARITY_COUNT] =
     [CONV_LONG_LINES] = {"long_lines", LOSS},
     [CONV_LOST_TAILS] = {"lost_tails", LOSS},
     [CONV_TORN_REALLOCS] = {"torn_reallocs", DEFECT},
-    [CONV_UNMET_WAITS] = {"unmet_waits", DEFECT},
 };
 
 const char *conv_irregularity_name(unsigned irregularity)

@@ -39,9 +39,8 @@ enum conv_irregularity {
     CONV_DAMAGED_BLOCKS, /* calls at most in a footprint's damaged blocks: their marks */
     CONV_BAD_LINES,      /* lines without a meaning */
     CONV_LONG_LINES,     /* lines of more than 32 KiB */
-    CONV_LOST_TAILS,     /* rests that cannot be read: of a footprint, of packed bytes, of a thread's calls */
+    CONV_LOST_TAILS,     /* rests that cannot be read: of a footprint, of packed bytes */
     CONV_TORN_REALLOCS,  /* halves of reallocs without the other one */
-    CONV_UNMET_WAITS,    /* waits for signals that never come */
     CONV_IRREGULARITY_COUNT,
 };
 

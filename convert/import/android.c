@@ -3,7 +3,7 @@
  * A line is `TID: CALL 0xADDRESS ...`, optionally followed by two times in nanoseconds, begin and end of the
  * call. File order is the order of events: the recorder writes lines in the order in which calls ended. */
 #include "convert/import/import.h"
-#include "convert/import/scan.h"
+#include "convert/text/scan.h"
 
 /* aarch64 keeps a tag in the top byte of pointers (malloc_debug prints it): it is no part of the address. */
 #define ADDRESS_BITS UINT64_C(0x00ffffffffffffff)
@@ -30,15 +30,10 @@ static const struct call_form FORMS[] = {
 
 static const struct call_form *next_call(struct conv_scan *scan)
 {
-    const char *begin;
     size_t length;
-    conv_scan_blanks(scan);
-    begin = scan->at;
-    while (!conv_scan_at_gap(scan))
-        scan->at++;
-    length = (size_t)(scan->at - begin);
-    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0]; i++)
-        if (strlen(FORMS[i].name) == length && memcmp(FORMS[i].name, begin, length) == 0)
+    const char *word = conv_scan_next_word(scan, &length);
+    for (size_t i = 0; word != NULL && i < sizeof FORMS / sizeof FORMS[0]; i++)
+        if (strlen(FORMS[i].name) == length && memcmp(FORMS[i].name, word, length) == 0)
             return &FORMS[i];
     return NULL;
 }

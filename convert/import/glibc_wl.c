@@ -9,10 +9,8 @@
  *
  * Which order the calls had is known only as far as there are signals. Ours: all threads take turns of TURN_CALLS
  * records, a wait ends a turn, and who was waited for comes again in the order of signals. It is repeatable, and
- * legal by all signals. Memory: 1 KiB a thread, and a bit for each sync.
- *
- * With --salvage a thread's calls end where they cannot be read, since nothing tells where its next record begins; and
- * who waits for what never comes goes on. */
+ * legal by all signals. Memory: 1 KiB a thread, and a bit for each sync. A damaged file is refused, with --salvage too:
+ * nothing tells where a thread's next record begins. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +42,6 @@ enum conv_glibc_code {
 #define BUFFER_BYTES 1024u
 #define RECORD_MOST  48u /* bytes of the longest record, and more */
 #define TURN_CALLS   16u
-#define SYNCS_LIKELY                                                                                         \
-    (UINT64_C(1) << 28) /* with --salvage: a file that was cut may state more than it holds */
 
 /* A place in the file. A thread does not read what belongs to the next: all together read each byte once, whatever
  * offsets a file states. */
@@ -66,9 +62,6 @@ struct glibc_wl {
     uint64_t pointers, syncs, thread_count;
     struct played_thread *threads;
     uint32_t started;
-    uint32_t missing;  /* threads that begin behind the file's end (--salvage) */
-    uint32_t *waiting; /* who was not done when waits were given up last; all, at first */
-    uint32_t waiting_count;
     struct conv_turns turns;
 };
 
@@ -140,14 +133,9 @@ static enum fp_status take_code(struct conv_import *import, struct cursor *curso
 static enum fp_status start_thread(struct conv_import *import, struct glibc_wl *wl, uint64_t offset,
                                    uint64_t where)
 {
-    if (wl->started + wl->missing == wl->thread_count)
+    if (wl->started == wl->thread_count)
         return conv_import_wrong(import, where, "starts more threads than the %llu that it states,",
                                  (unsigned long long)wl->thread_count);
-    if (offset >= wl->size && import->options.salvage) {
-        wl->missing++;
-        conv_import_tail(import, wl->size, "it ends before some of its threads begin");
-        return FP_OK;
-    }
     if (offset >= wl->size)
         return conv_import_wrong(import, where, "a thread that begins behind the file's end,");
     if (wl->started > 0 && offset <= wl->threads[wl->started - 1].cursor.at)
@@ -188,9 +176,7 @@ static enum fp_status take_header_record(struct conv_import *import, struct curs
                                           : conv_import_wrong(import, where, "2^48 pointers and more");
     case CODE_SYNCS:
         wl->syncs = value;
-        return value < wl->size || (import->options.salvage && value < SYNCS_LIKELY)
-                   ? FP_OK
-                   : conv_import_wrong(import, where, "more syncs than bytes");
+        return value < wl->size ? FP_OK : conv_import_wrong(import, where, "more syncs than bytes");
     case CODE_THREADS:
         return set_threads(import, wl, value, where);
     case CODE_START_THREAD:
@@ -205,12 +191,9 @@ static enum fp_status prepare(struct conv_import *import, struct glibc_wl *wl)
 {
     for (uint32_t i = 0; i < wl->started; i++)
         wl->threads[i].cursor.limit = i + 1 < wl->started ? wl->threads[i + 1].cursor.at : wl->size;
-    wl->waiting = malloc(wl->started * sizeof *wl->waiting);
-    for (uint32_t i = 0; i < wl->started && wl->waiting != NULL; i++)
-        wl->waiting[wl->waiting_count++] = i;
-    if (conv_turns_init(&wl->turns, wl->started, wl->syncs) && wl->waiting != NULL)
-        return FP_OK;
-    return conv_fail_memory(import->error, import->path, "its threads");
+    return conv_turns_init(&wl->turns, wl->started, wl->syncs)
+               ? FP_OK
+               : conv_fail_memory(import->error, import->path, "its threads");
 }
 
 static enum fp_status take_header(struct conv_import *import)
@@ -227,9 +210,9 @@ static enum fp_status take_header(struct conv_import *import)
     free(cursor.buffer);
     if (status != FP_OK)
         return status;
-    if (wl->started == 0 || wl->started + wl->missing != wl->thread_count)
+    if (wl->started == 0 || wl->started != wl->thread_count)
         return conv_import_wrong(import, cursor.at, "states %llu threads and starts %u,",
-                                 (unsigned long long)wl->thread_count, wl->started + wl->missing);
+                                 (unsigned long long)wl->thread_count, wl->started);
     if (wl->threads[0].cursor.at < cursor.at)
         return conv_import_wrong(import, cursor.at, "a thread that begins within the file's beginning,");
     return prepare(import, wl);
@@ -346,35 +329,6 @@ static enum fp_status take_turn(struct conv_import *import, uint32_t number)
     return FP_OK;
 }
 
-/* The rest of the thread cannot be read. */
-static enum fp_status salvage_turn(struct conv_import *import, uint32_t number, enum fp_status status)
-{
-    const struct conv_error *error = import->error;
-    if (!import->options.salvage || (status != FP_ERR_CORRUPT && status != FP_ERR_TRUNCATED))
-        return status;
-    conv_import_tail(import, error->cause.offset, "thread %u: %s", number + 1, error->what);
-    end_thread(&((struct glibc_wl *)import->state)->threads[number].cursor);
-    memset(import->error, 0, sizeof *import->error);
-    return FP_OK;
-}
-
-/* Nobody can go on: let all go that wait. Each takes a record before it waits again, and who does not is done and not
- * looked at any more: so the time is bounded by the file's size. False: all are done. */
-static bool give_up_waits(struct conv_import *import, struct glibc_wl *wl)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < wl->waiting_count; i++) {
-        const uint32_t number = wl->waiting[i];
-        if (wl->threads[number].cursor.buffer == NULL)
-            continue;
-        wl->waiting[count++] = number;
-        conv_turns_give(&wl->turns, wl->threads[number].sync);
-        import->survey->irregular[CONV_UNMET_WAITS]++;
-    }
-    wl->waiting_count = count;
-    return count > 0;
-}
-
 /* Nobody can go on though threads are not done: the one that stands first in the file is named. */
 static enum fp_status complain_of_waits(struct conv_import *import, const struct glibc_wl *wl)
 {
@@ -395,11 +349,8 @@ static enum fp_status run(struct conv_import *import)
         return status;
     wl->fd++;
     status = take_header(import);
-    do {
-        while (status == FP_OK && conv_turns_next(&wl->turns, &thread))
-            if ((status = take_turn(import, thread)) != FP_OK)
-                status = salvage_turn(import, thread, status);
-    } while (status == FP_OK && import->options.salvage && give_up_waits(import, wl));
+    while (status == FP_OK && conv_turns_next(&wl->turns, &thread))
+        status = take_turn(import, thread);
     return status == FP_OK ? complain_of_waits(import, wl) : status;
 }
 
@@ -411,7 +362,6 @@ static void release(void *state)
     for (uint32_t i = 0; i < wl->started; i++)
         free(wl->threads[i].cursor.buffer);
     free(wl->threads);
-    free(wl->waiting);
     conv_turns_release(&wl->turns);
 }
 

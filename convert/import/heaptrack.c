@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "convert/import/import.h"
-#include "convert/import/scan.h"
+#include "convert/text/scan.h"
 #include "convert/text/text_input.h"
 
 #define VERSION_KNOWN 3u

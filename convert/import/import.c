@@ -183,13 +183,9 @@ static enum fp_status skip(struct conv_import *import, enum conv_irregularity wh
     return is_hopeless(import, offset) ? give_up(import) : FP_OK;
 }
 
-void conv_import_tail(struct conv_import *import, uint64_t offset, const char *format, ...)
+/* Notes that a rest of unknown length, from offset on, cannot be read. */
+static void lose_tail(struct conv_import *import, uint64_t offset, const char *what)
 {
-    char what[sizeof import->wrong];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(what, sizeof what, format, list);
-    va_end(list);
     import->survey->irregular[CONV_LOST_TAILS]++;
     import->survey->uncounted = true;
     if (import->wrong[0] == '\0') {
@@ -210,7 +206,7 @@ static enum fp_status tell_salvaged(struct conv_import *import)
     const char *damage = conv_text_damage(import->text, &offset);
     if (damage != NULL) {
         import->incomplete[0] = '\0'; /* that its last line is cut follows from this */
-        conv_import_tail(import, offset, "%s", damage);
+        lose_tail(import, offset, damage);
     }
     if (import->wrong[0] == '\0')
         return FP_OK;
@@ -285,7 +281,7 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
     if (status == FP_OK && import->options.salvage)
         status = tell_salvaged(import);
     error->salvageable = (status == FP_ERR_CORRUPT || status == FP_ERR_TRUNCATED) && import->understood > 0 &&
-                         !import->options.salvage;
+                         !import->options.salvage && import->format->run == NULL;
     return status;
 }
 
@@ -374,6 +370,10 @@ static enum fp_status open_trace(struct conv_import *import, enum conv_kind kind
     import->state = calloc(1, import->format->state_bytes + 1);
     if (import->state == NULL)
         return conv_fail_memory(error, import->path, "reading");
+    if (import->format->run != NULL) { /* of no part of it is it known where the next begins */
+        import->options.salvage = false;
+        conv_text_salvage(import->text, false);
+    }
     import->survey->kind = import->format->kind;
     conv_import_lacks(import, import->format->lacks);
     if (import->format->begin != NULL)

@@ -69,10 +69,6 @@ void conv_import_lacks(struct conv_import *import, const char *word);
 void conv_import_incomplete(struct conv_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* conv_import_tail - note, with options.salvage, that a rest of unknown length, from offset on, cannot be read. */
-void conv_import_tail(struct conv_import *import, uint64_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* conv_import_cut - its last line, or record, has no end and no meaning. */
 void conv_import_cut(struct conv_import *import, const char *what);
 

@@ -5,7 +5,7 @@
  * `= Start` and `= End` stand where mtrace() and muntrace() were called. With --salvage a half of a realloc whose other
  * half is missing is a free or a malloc. */
 #include "convert/import/import.h"
-#include "convert/import/scan.h"
+#include "convert/text/scan.h"
 
 struct mtrace {
     bool ended;       /* by `= End` */

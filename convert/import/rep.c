@@ -3,7 +3,7 @@
  * Four lines with a number each: size of the heap (a hint), number of ids, number of calls, weight. Then `a ID SIZE`,
  * `r ID SIZE` (the object keeps its id), `f ID`; in newer ones `f -1` is a free of NULL. */
 #include "convert/import/import.h"
-#include "convert/import/scan.h"
+#include "convert/text/scan.h"
 
 #define HEADER_LINES 4u
 

@@ -7,103 +7,51 @@
 
 #include "convert/base/source.h"
 #include "convert/ops/rewrite.h"
+#include "convert/text/scan.h"
 #include "convert/text/text_input.h"
 #include "footprint/base/meta.h"
 
 #define ZSTD_LEVEL_MAX 19u
 #define PROGRESS_LINES (UINT64_C(1) << 20)
 
-/* The rest of a line; borrowed, not terminated. */
-struct conv_words {
-    const char *at, *end;
-};
-
-struct conv_word {
-    const char *at;
-    size_t length;
-};
-
-static bool is_blank(char byte)
+static bool next_number(struct conv_scan *scan, uint64_t most, uint64_t *ret)
 {
-    return byte == ' ' || byte == '\t';
+    return conv_scan_next_decimal(scan, ret) && *ret <= most;
 }
 
-/* The next word, parted by blanks; false at the line's end, and where a comment begins. */
-static bool next_word(struct conv_words *words, struct conv_word *ret)
-{
-    while (words->at < words->end && is_blank(*words->at))
-        words->at++;
-    if (words->at == words->end || *words->at == '#')
-        return false;
-    ret->at = words->at;
-    while (words->at < words->end && !is_blank(*words->at))
-        words->at++;
-    ret->length = (size_t)(words->at - ret->at);
-    return true;
-}
-
-static bool word_is(const struct conv_word *word, const char *text)
-{
-    return strlen(text) == word->length && memcmp(word->at, text, word->length) == 0;
-}
-
-/* A decimal number up to most. next_number - the next word as one. */
-static bool number_of(const struct conv_word *word, uint64_t most, uint64_t *ret)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < word->length; i++)
-        if (word->at[i] < '0' || word->at[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(word->at[i] - '0'), &value))
-            return false;
-    *ret = value;
-    return word->length > 0 && value <= most;
-}
-
-static bool next_number(struct conv_words *words, uint64_t most, uint64_t *ret)
-{
-    struct conv_word word;
-    return next_word(words, &word) && number_of(&word, most, ret);
-}
-
-/* Tells whether no word is left. Takes one where there is. */
-static bool at_end(struct conv_words *words)
-{
-    struct conv_word word;
-    return !next_word(words, &word);
-}
-
-static enum fp_call call_of(const struct conv_word *word)
+static enum fp_call next_call(struct conv_scan *scan)
 {
     char name[48];
-    if (word->length >= sizeof name)
+    size_t length;
+    const char *word = conv_scan_next_word(scan, &length);
+    if (word == NULL || length >= sizeof name)
         return FP_CALL_NONE;
-    memcpy(name, word->at, word->length);
-    name[word->length] = '\0';
+    memcpy(name, word, length);
+    name[length] = '\0';
     if (strncmp(name, "operator_", 9) == 0)
         name[8] = ' ';
     return fp_call_from_name(name);
 }
 
 /* The words behind the size: `x COUNT` or `align BYTES`, as the call has it, and `fresh`. Returns NULL, or what is wrong. */
-static const char *parse_extra(struct conv_words *words, struct wl_op *op)
+static const char *parse_extra(struct conv_scan *scan, struct wl_op *op)
 {
     const enum fp_extra extra = fp_call_extra_of(op->call);
-    struct conv_word word;
     uint64_t number;
     if (extra == FP_EXTRA_COUNT) {
-        if (!next_word(words, &word) || !word_is(&word, "x") || !next_number(words, UINT16_MAX, &number))
+        if (!conv_scan_is_next(scan, "x") || !next_number(scan, UINT16_MAX, &number))
             return "after the size of this call comes 'x' and a count up to 65535";
         op->count = (uint16_t)number;
     } else if (extra == FP_EXTRA_ALIGNMENT) {
-        if (!next_word(words, &word) || !word_is(&word, "align") ||
-            !next_number(words, CONV_ADDRESS_LIMIT - 1, &number) || number == 0 ||
-            (number & (number - 1)) != 0)
+        if (!conv_scan_is_next(scan, "align") || !next_number(scan, CONV_ADDRESS_LIMIT - 1, &number) ||
+            number == 0 || (number & (number - 1)) != 0)
             return "after the size of this call comes 'align' and a power of two below 2^48";
         op->align_log2 = (uint8_t)__builtin_ctzll(number);
     }
-    if (!next_word(words, &word))
+    if (conv_scan_ended(scan))
         return NULL;
-    if (fp_call_kind_of(op->call) != FP_KIND_RESIZE || !word_is(&word, "fresh") || !at_end(words))
+    if (fp_call_kind_of(op->call) != FP_KIND_RESIZE || !conv_scan_is_next(scan, "fresh") ||
+        !conv_scan_ended(scan))
         return "something follows the op";
     op->align_log2 |= WL_OP_FRESH;
     return NULL;
@@ -111,27 +59,25 @@ static const char *parse_extra(struct conv_words *words, struct wl_op *op)
 
 /* An op from its call on, to the line's end: every number is within the format's limits, the call takes
  * what is given. Returns NULL, or what is wrong (static). */
-static const char *parse_op(struct conv_words *words, struct wl_op *ret)
+static const char *parse_op(struct conv_scan *scan, struct wl_op *ret)
 {
-    struct conv_words before;
-    struct conv_word word;
+    struct conv_scan before;
     uint64_t number;
     const char *wrong;
-    *ret = (struct wl_op){0};
-    if (!next_word(words, &word) || (ret->call = (uint8_t)call_of(&word)) == FP_CALL_NONE ||
-        fp_call_kind_of(ret->call) == FP_KIND_NONE)
+    *ret = (struct wl_op){.call = (uint8_t)next_call(scan)};
+    if (ret->call == FP_CALL_NONE || fp_call_kind_of(ret->call) == FP_KIND_NONE)
         return "no call of the malloc family after the thread";
-    if (!next_number(words, WL_IDS_MAX - 1, &number))
+    if (!next_number(scan, WL_IDS_MAX - 1, &number))
         return "no number of an object below 2^31";
     ret->id = (uint32_t)number;
-    before = *words;
-    if (next_number(words, CONV_ADDRESS_LIMIT - 1, &number))
+    before = *scan;
+    if (next_number(scan, CONV_ADDRESS_LIMIT - 1, &number))
         ret->size = number;
     else if (fp_call_kind_of(ret->call) == FP_KIND_RELEASE && !fp_call_tells_size(ret->call))
-        *words = before; /* most releases state none */
+        *scan = before; /* most releases state none */
     else
         return "no size below 2^48 after the object";
-    wrong = parse_extra(words, ret);
+    wrong = parse_extra(scan, ret);
     if (wrong == NULL && conv_op_bytes(ret) >= CONV_ADDRESS_LIMIT)
         wrong = "count times size is 2^48 or more";
     return wrong;
@@ -218,10 +164,10 @@ static enum fp_status append_entry(struct reading *reading, const char *at, cons
     return FP_OK;
 }
 
-static enum fp_status take_entry(struct reading *reading, const struct conv_words *words, bool is_note,
+static enum fp_status take_entry(struct reading *reading, const struct conv_scan *scan, bool is_note,
                                  bool is_more)
 {
-    const char *at = words->at;
+    const char *at = scan->at;
     if (reading->writer != NULL)
         return fail(reading, "meta data after the first thread, time or op");
     if (is_more && reading->entry_count == 0)
@@ -234,9 +180,9 @@ static enum fp_status take_entry(struct reading *reading, const struct conv_word
             return writer_failed(reading, FP_ERR_MEMORY);
         reading->is_note[reading->entry_count++] = is_note;
     }
-    if (at < words->end)
+    if (at < scan->end)
         at++;
-    return append_entry(reading, at, words->end);
+    return append_entry(reading, at, scan->end);
 }
 
 static bool split_entries(struct reading *reading, struct fp_meta *ret_entries)
@@ -285,16 +231,14 @@ static enum fp_status begin_body(struct reading *reading)
     return status == FP_OK ? FP_OK : writer_failed(reading, status);
 }
 
-static enum fp_status take_option(struct reading *reading, const struct conv_word *name,
-                                  struct conv_words *words)
+static enum fp_status take_option(struct reading *reading, struct conv_scan *scan, bool is_window_ops)
 {
     struct wl_writer_options *options = &reading->writer_options;
-    const bool is_window_ops = word_is(name, "window_ops");
     uint64_t number = 0;
     if (reading->writer != NULL)
         return fail(reading, "an option after the first thread, time or op");
-    if (!next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) || number == 0 ||
-        !at_end(words))
+    if (!next_number(scan, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) || number == 0 ||
+        !conv_scan_ended(scan))
         return fail(reading, is_window_ops ? "window_ops takes a number from 1 to 65536"
                                            : "zstd_level takes a number from 1 to 19");
     if (is_window_ops)
@@ -306,20 +250,19 @@ static enum fp_status take_option(struct reading *reading, const struct conv_wor
 
 /* ---- the body ------------------------------------------------------------------------------ */
 
-static enum fp_status take_thread(struct reading *reading, struct conv_words *words)
+static enum fp_status take_thread(struct reading *reading, struct conv_scan *scan)
 {
     uint64_t number, thread_id;
     bool is_main = false, exited = false;
-    struct conv_word word;
     uint32_t thread;
     enum fp_status status;
-    if (!next_number(words, UINT32_MAX, &number) || number != reading->thread_count)
+    if (!next_number(scan, UINT32_MAX, &number) || number != reading->thread_count)
         return fail(reading, "threads are numbered from 0, one after the other");
-    if (!next_number(words, UINT32_MAX, &thread_id))
+    if (!next_number(scan, UINT32_MAX, &thread_id))
         return fail(reading, "no thread id below 2^32");
-    while (next_word(words, &word)) {
-        bool *flag = word_is(&word, "main") ? &is_main : word_is(&word, "exited") ? &exited : NULL;
-        if (flag == NULL || *flag)
+    while (!conv_scan_ended(scan)) {
+        bool *flag = *scan->at == 'm' ? &is_main : &exited;
+        if (*flag || !conv_scan_is_next(scan, flag == &is_main ? "main" : "exited"))
             return fail(reading, "after the thread id comes 'main', 'exited' or nothing");
         *flag = true;
     }
@@ -335,10 +278,10 @@ static enum fp_status take_thread(struct reading *reading, struct conv_words *wo
     return FP_OK;
 }
 
-static enum fp_status take_time(struct reading *reading, struct conv_words *words)
+static enum fp_status take_time(struct reading *reading, struct conv_scan *scan)
 {
     uint64_t time_ns;
-    if (!next_number(words, UINT64_MAX, &time_ns) || !at_end(words))
+    if (!next_number(scan, UINT64_MAX, &time_ns) || !conv_scan_ended(scan))
         return fail(reading, "no time in nanoseconds");
     if (time_ns < reading->time_ns)
         return fail(reading, "times never fall");
@@ -347,26 +290,25 @@ static enum fp_status take_time(struct reading *reading, struct conv_words *word
     return FP_OK;
 }
 
-static enum fp_status take_cut(struct reading *reading, struct conv_words *words)
+static enum fp_status take_cut(struct reading *reading, struct conv_scan *scan)
 {
-    const enum fp_status status = at_end(words) ? wl_writer_cut(reading->writer) : FP_ERR_CORRUPT;
+    const enum fp_status status = conv_scan_ended(scan) ? wl_writer_cut(reading->writer) : FP_ERR_CORRUPT;
     if (status == FP_ERR_CORRUPT)
         return fail(reading, "after 'cut' comes nothing");
     return status == FP_OK ? FP_OK : writer_failed(reading, status);
 }
 
-static enum fp_status take_op(struct reading *reading, const struct conv_word *first,
-                              struct conv_words *words)
+static enum fp_status take_op(struct reading *reading, struct conv_scan *scan)
 {
     uint64_t thread;
     struct wl_op op;
     const char *what;
     enum fp_status status;
-    if (!number_of(first, UINT32_MAX, &thread))
+    if (!next_number(scan, UINT32_MAX, &thread))
         return fail(reading, "not a line of this format");
     if (thread >= reading->thread_count)
         return fail(reading, "an op of a thread that no line 'thread' before it names");
-    what = parse_op(words, &op);
+    what = parse_op(scan, &op);
     if (what != NULL)
         return fail(reading, what);
     status = conv_rewrite_op(&reading->rewrite, (uint32_t)thread, &op, reading->time_ns, &what);
@@ -376,11 +318,11 @@ static enum fp_status take_op(struct reading *reading, const struct conv_word *f
     return status == FP_ERR_CORRUPT && what != NULL ? fail(reading, what) : writer_failed(reading, status);
 }
 
-static enum fp_status take_touched(struct reading *reading, struct conv_words *words)
+static enum fp_status take_touched(struct reading *reading, struct conv_scan *scan)
 {
     uint64_t share;
     enum fp_status status;
-    if (!next_number(words, FP_SHARE_WHOLE - 1, &share) || !at_end(words))
+    if (!next_number(scan, FP_SHARE_WHOLE - 1, &share) || !conv_scan_ended(scan))
         return fail(reading, "touched takes a number from 0 to 255");
     if (reading->sized_object == 0)
         return fail(reading, "touched stands behind an op that gives an object its size");
@@ -390,12 +332,12 @@ static enum fp_status take_touched(struct reading *reading, struct conv_words *w
     return status == FP_OK ? FP_OK : writer_failed(reading, status);
 }
 
-static enum fp_status take_end(struct reading *reading, struct conv_words *words)
+static enum fp_status take_end(struct reading *reading, struct conv_scan *scan)
 {
     uint64_t end_ns;
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for the summary"};
     enum fp_status status;
-    if (!next_number(words, UINT64_MAX, &end_ns) || !at_end(words))
+    if (!next_number(scan, UINT64_MAX, &end_ns) || !conv_scan_ended(scan))
         return fail(reading, "no time in nanoseconds after 'end'");
     if (end_ns / FP_TIME_UNIT_NS < reading->time_ns / FP_TIME_UNIT_NS)
         return fail(reading, "the end lies before the last op");
@@ -409,45 +351,71 @@ static enum fp_status take_end(struct reading *reading, struct conv_words *words
     return status;
 }
 
+static const struct {
+    const char *word;
+    enum fp_status (*take)(struct reading *reading, struct conv_scan *scan);
+} BODY[] = {{"thread", take_thread},
+            {"time", take_time},
+            {"touched", take_touched},
+            {"cut", take_cut},
+            {"end", take_end}};
+
+/* Takes this word where the line begins with it. */
+static bool begins_with(struct conv_scan *scan, const char *word)
+{
+    struct conv_scan behind = *scan;
+    if (!conv_scan_is_next(&behind, word))
+        return false;
+    *scan = behind;
+    return true;
+}
+
+/* A comment is a word that begins with #. */
+static void cut_comment(struct conv_scan *scan)
+{
+    for (const char *at = scan->at; at < scan->end; at++)
+        if (*at == '#' && (at == scan->at || conv_scan_is_blank(at[-1])))
+            scan->end = at;
+}
+
 static enum fp_status take_line(struct reading *reading)
 {
-    struct conv_words words = {reading->line.at, reading->line.at + reading->line.length};
-    struct conv_word first;
+    struct conv_scan scan = conv_scan_of(reading->line.at, reading->line.length), whole = scan;
     enum fp_status status;
-    if (!next_word(&words, &first))
+    cut_comment(&scan);
+    if (conv_scan_ended(&scan))
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
-    if (word_is(&first, "window_ops") || word_is(&first, "zstd_level"))
-        return take_option(reading, &first, &words);
-    if (word_is(&first, "meta") || word_is(&first, "note") || word_is(&first, "more"))
-        return take_entry(reading, &words, word_is(&first, "note"), word_is(&first, "more"));
+    if (begins_with(&scan, "window_ops"))
+        return take_option(reading, &scan, true);
+    if (begins_with(&scan, "zstd_level"))
+        return take_option(reading, &scan, false);
+    if (begins_with(&whole, "meta"))
+        return take_entry(reading, &whole, false, false);
+    if (begins_with(&whole, "note"))
+        return take_entry(reading, &whole, true, false);
+    if (begins_with(&whole, "more"))
+        return take_entry(reading, &whole, false, true);
     status = begin_body(reading);
-    if (status != FP_OK)
-        return status;
-    if (word_is(&first, "thread"))
-        return take_thread(reading, &words);
-    if (word_is(&first, "time"))
-        return take_time(reading, &words);
-    if (word_is(&first, "touched"))
-        return take_touched(reading, &words);
-    if (word_is(&first, "cut"))
-        return take_cut(reading, &words);
-    if (word_is(&first, "end"))
-        return take_end(reading, &words);
-    return take_op(reading, &first, &words);
+    for (size_t i = 0; i < sizeof BODY / sizeof BODY[0] && status == FP_OK; i++)
+        if (begins_with(&scan, BODY[i].word))
+            return BODY[i].take(reading, &scan);
+    return status == FP_OK ? take_op(reading, &scan) : status;
 }
 
 static enum fp_status check_first_line(struct reading *reading)
 {
     const enum fp_status status = conv_text_line(reading->text, reading->error, &reading->line);
-    const struct conv_word first = {reading->line.at, reading->line.length};
+    struct conv_scan first = {0};
     if (status != FP_OK && status != FP_END)
         return status;
-    if (status == FP_OK && word_is(&first, CONV_TEXT_MAGIC))
+    if (status == FP_OK)
+        first = conv_scan_of(reading->line.at, reading->line.length);
+    if (conv_scan_text(&first, CONV_TEXT_MAGIC) && first.at == first.end)
         return FP_OK;
-    if (status == FP_OK && first.length > strlen(CONV_TEXT_NAME) &&
-        memcmp(first.at, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)
+    if (status == FP_OK && reading->line.length > strlen(CONV_TEXT_NAME) &&
+        memcmp(reading->line.at, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)
         (void)conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
                         "is a workload text of another version; this one reads version 1");
     else

@@ -2,8 +2,8 @@
  *
  * A scanner stands before the next character of a line, which need not be terminated. What a function takes
  * it stands behind afterwards; where a function returns false, it stands anywhere and the line is wrong. */
-#ifndef MALLAB_CONVERT_IMPORT_SCAN_H
-#define MALLAB_CONVERT_IMPORT_SCAN_H
+#ifndef MALLAB_CONVERT_TEXT_SCAN_H
+#define MALLAB_CONVERT_TEXT_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,6 +109,25 @@ static inline bool conv_scan_0x(struct conv_scan *scan, uint64_t *ret_value)
 static inline bool conv_scan_at_gap(const struct conv_scan *scan)
 {
     return scan->at == scan->end || conv_scan_is_blank(*scan->at);
+}
+
+/* conv_scan_next_word - whatever is up to the next gap, blanks before it skipped; NULL at the end. Not terminated. */
+static inline const char *conv_scan_next_word(struct conv_scan *scan, size_t *ret_length)
+{
+    const char *word;
+    conv_scan_blanks(scan);
+    word = scan->at;
+    while (!conv_scan_at_gap(scan))
+        scan->at++;
+    *ret_length = (size_t)(scan->at - word);
+    return *ret_length > 0 ? word : NULL;
+}
+
+/* conv_scan_is_next - take this word, blanks before it skipped. */
+static inline bool conv_scan_is_next(struct conv_scan *scan, const char *text)
+{
+    conv_scan_blanks(scan);
+    return conv_scan_text(scan, text) && conv_scan_at_gap(scan);
 }
 
 /* conv_scan_next_decimal, _hex - a number of its own, blanks before it skipped. */
