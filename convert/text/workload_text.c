@@ -373,7 +373,8 @@ static bool begins_with(struct conv_scan *scan, const char *word)
 /* A comment is a word that begins with #. */
 static void cut_comment(struct conv_scan *scan)
 {
-    for (const char *at = scan->at; at < scan->end; at++)
+    const char *at = memchr(scan->at, '#', (size_t)(scan->end - scan->at));
+    for (; at != NULL && at < scan->end; at++)
         if (*at == '#' && (at == scan->at || conv_scan_is_blank(at[-1])))
             scan->end = at;
 }
@@ -387,6 +388,10 @@ static enum fp_status take_line(struct reading *reading)
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
+    if (*scan.at >= '0' && *scan.at <= '9') { /* nearly all are: no word is looked for */
+        status = begin_body(reading);
+        return status == FP_OK ? take_op(reading, &scan) : status;
+    }
     if (begins_with(&scan, "window_ops"))
         return take_option(reading, &scan, true);
     if (begins_with(&scan, "zstd_level"))
@@ -401,7 +406,7 @@ static enum fp_status take_line(struct reading *reading)
     for (size_t i = 0; i < sizeof BODY / sizeof BODY[0] && status == FP_OK; i++)
         if (begins_with(&scan, BODY[i].word))
             return BODY[i].take(reading, &scan);
-    return status == FP_OK ? take_op(reading, &scan) : status;
+    return status == FP_OK ? fail(reading, "not a line of this format") : status;
 }
 
 static enum fp_status check_first_line(struct reading *reading)
