@@ -63,9 +63,7 @@ struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t 
         const unsigned code = words[at] & FP_RECORD_CODE_MASK;
         if (code == FP_RECORD_EPOCH || code == FP_RECORD_STAMP)
             *ret_epoch = fp_record_epoch_of(words[at]);
-        const uint32_t length = code == FP_RECORD_WIDE                              ? 3
-                                : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
-                                                                                    : 1;
+        const uint32_t length = fp_record_words(words[at]);
         const bool is_thread = decode_thread_at(chunk, at, &thread); /* most are none */
         if (sites != NULL && is_thread)
             fp_site_decoder_begin(sites);

@@ -275,12 +275,11 @@ static bool read_header(int fd, struct seg_header *ret_header)
 json_t *segment_read_recording(int directory_fd)
 {
     const int fd = fp_trusted_open(directory_fd, "recording.json", S_IFREG, FP_TRUSTED_OWN, NULL);
-    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
     json_t *recording = NULL;
     if (fd < 0)
         return NULL;
-    (void)fp_json_read(fd, &bound, &recording, NULL); /* NULL stays */
-    (void)close(fd);                                  /* only read from */
+    (void)fp_json_read(fd, &recording, NULL); /* NULL stays */
+    (void)close(fd);                          /* only read from */
     return recording;
 }
 

@@ -54,22 +54,16 @@ static int open_directory(const char *directory, struct conv_error *error)
     return fd;
 }
 
-static enum fp_status load_json(int directory_fd, const char *path, int fd, json_t **ret_root,
-                                struct conv_error *error)
+static enum fp_status load_json(const char *path, int fd, json_t **ret_root, struct conv_error *error)
 {
-    const struct fp_json_bound bound = fp_json_directory_bound(directory_fd, fd);
     json_error_t wrong;
-    enum fp_status status = fp_json_read(fd, &bound, ret_root, &wrong);
+    enum fp_status status = fp_json_read(fd, ret_root, &wrong);
     const int saved = errno;
     if (status == FP_OK)
         return FP_OK;
     if (status == FP_ERR_LIMIT)
-        return conv_fail(
-            error, path, status, 0, 0,
-            "%s, too much for the %llu files beside it; move it away: the footprints are read "
-            "without it",
-            wrong.text,
-            (unsigned long long)((bound.text_bytes - FP_JSON_RECORDING_BYTES) / FP_JSON_PER_PROCESS_BYTES));
+        return conv_fail(error, path, status, 0, 0, "%s; move it away: the footprints are read without it",
+                         wrong.text);
     if (status != FP_ERR_CORRUPT)
         return conv_fail(error, path, status, status == FP_ERR_READ ? saved : 0, 0, "%s", wrong.text);
     status = conv_fail(error, path, FP_ERR_CORRUPT, 0, (uint64_t)(wrong.position > 0 ? wrong.position : 0),
@@ -91,7 +85,7 @@ enum fp_status conv_recording_load(const char *directory, json_t **ret_root, str
     snprintf(path, sizeof path, "%s/recording.json", directory);
     fd = fp_trusted_open(directory_fd, "recording.json", S_IFREG, FP_TRUSTED_READ, &cause);
     if (fd >= 0) {
-        status = load_json(directory_fd, path, fd, ret_root, error);
+        status = load_json(path, fd, ret_root, error);
         (void)close(fd); /* only read from */
     } else if (cause.status != FP_ERR_OPEN || cause.sys_errno != ENOENT) {
         status = conv_fail_with(error, path, &cause);

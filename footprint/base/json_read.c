@@ -10,8 +10,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "footprint/base/trusted.h"
-
 #define FIRST_BYTES 65536u
 
 /* zstd's frames, RFC 8878. A window is allocated as the frame says: what `zstd -19` makes has no larger one. */
@@ -167,45 +165,24 @@ enum fp_status fp_json_text(int fd, uint64_t text_max, char **ret_text, size_t *
 enum fp_status fp_json_parse(const char *text, size_t size, const struct fp_json_bound *bound,
                              json_t **ret_root, json_error_t *ret_error)
 {
-    const uint64_t memory_max = bound->memory_bytes != 0 ? bound->memory_bytes : bound->text_bytes * 8;
-    const enum fp_status status = weigh(text, size, memory_max, ret_error);
+    const enum fp_status status = weigh(text, size, bound->memory_bytes, ret_error);
     json_t *root = status == FP_OK ? json_loadb(text, size, JSON_REJECT_DUPLICATES, ret_error) : NULL;
     if (root != NULL)
         *ret_root = root;
     return status == FP_OK && root == NULL ? FP_ERR_CORRUPT : status;
 }
 
-enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
-                            json_error_t *ret_error)
+enum fp_status fp_json_read(int fd, json_t **ret_root, json_error_t *ret_error)
 {
+    static const struct fp_json_bound bound = FP_JSON_BOUND;
     json_error_t own = {0}, *error = ret_error != NULL ? ret_error : &own;
     char *text;
     size_t size = 0;
-    enum fp_status status = fp_json_text(fd, bound->text_bytes, &text, &size, error);
+    enum fp_status status = fp_json_text(fd, bound.text_bytes, &text, &size, error);
     const int saved = errno;
     if (status == FP_OK)
-        status = fp_json_parse(text, size, bound, ret_root, error);
+        status = fp_json_parse(text, size, &bound, ret_root, error);
     free(text);
     errno = saved;
     return status;
-}
-
-static uint64_t count_entries(int directory_fd)
-{
-    DIR *directory = fp_trusted_list(directory_fd);
-    const struct dirent *entry;
-    uint64_t count = 0;
-    while (directory != NULL && (entry = readdir(directory)) != NULL)
-        count += entry->d_name[0] != '.' && strcmp(entry->d_name, "recording.json") != 0;
-    if (directory != NULL)
-        (void)closedir(directory); /* only read */
-    return count;
-}
-
-struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd)
-{
-    struct stat facts;
-    const bool usual = fstat(json_fd, &facts) == 0 && (uint64_t)facts.st_size <= FP_JSON_RECORDING_BYTES;
-    const uint64_t files = usual || directory_fd < 0 ? 0 : count_entries(directory_fd);
-    return (struct fp_json_bound){.text_bytes = FP_JSON_RECORDING_BYTES + files * FP_JSON_PER_PROCESS_BYTES};
 }

@@ -13,34 +13,24 @@
 /* A file may ask for no more than this; docs/format.md, "Bounds". */
 struct fp_json_bound {
     uint64_t text_bytes;   /* of the file */
-    uint64_t memory_bytes; /* of what it is parsed into, as estimated; 0: 8 times text_bytes */
+    uint64_t memory_bytes; /* of what it is parsed into, as estimated */
 };
+
+/* Recordings, which have a kilobyte for each process; results, which hold a sample for each window of each run: one of 1000 rounds is
+ * some 100 MB, in memory ten times that. */
+#define FP_JSON_BOUND ((struct fp_json_bound){UINT64_C(256) << 20, UINT64_C(2) << 30})
 
 /* Objects and arrays within each other. Ours have ten levels at most. */
 #define FP_JSON_DEPTH_MAX     64u
 #define FP_JSON_ELEMENT_BYTES 64u /* of memory that an element of a list takes with its value */
 
-/* recording.json; each process of it has one file or more, and takes so much besides. */
-#define FP_JSON_RECORDING_BYTES   (UINT64_C(16) << 20)
-#define FP_JSON_PER_PROCESS_BYTES UINT64_C(4096)
-
-/* Results, which hold a sample for each window of each run: one of 1000 rounds is some 100 MB, in memory ten times that. */
-#define FP_JSON_RESULT_BYTES  (UINT64_C(256) << 20)
-#define FP_JSON_RESULT_MEMORY (UINT64_C(2) << 30)
-
-/* fp_json_directory_bound - the bound of the recording.json in a directory, whose files are counted where that matters.
- * directory_fd  of the recording; borrowed, its position is not changed. -1: nothing is counted.
- * json_fd       of its recording.json: one of usual size is bounded without looking at the directory. */
-struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd);
-
 /* fp_json_read - parse what a descriptor holds from its position on: a file or a pipe, compressed by zstd or not, which its first bytes tell.
- * Duplicate keys are refused. The bounds are of the text, whatever a compressed one takes.
+ * Duplicate keys are refused. FP_JSON_BOUND is of the text, whatever a compressed one takes.
  * fd         borrowed; read to its end, unless refused.
  * ret_root   a new reference, on FP_OK only.
  * ret_error  may be NULL. Its text says what is wrong, its line and position where. FP_ERR_LIMIT: the text names the bound.
  * Returns    FP_OK; FP_ERR_READ with errno set; FP_ERR_LIMIT; FP_ERR_CORRUPT; FP_ERR_MEMORY. */
-enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
-                            json_error_t *ret_error);
+enum fp_status fp_json_read(int fd, json_t **ret_root, json_error_t *ret_error);
 
 /* fp_json_text / _parse - the two halves of it. ret_text: the caller's to free, also where it could not be read; it may be NULL then. */
 enum fp_status fp_json_text(int fd, uint64_t text_max, char **ret_text, size_t *ret_size,

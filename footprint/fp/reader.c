@@ -149,17 +149,12 @@ static enum fp_status read_usage(struct fp_reader *reader, uint64_t offset, cons
     struct column columns[USAGE_COLUMNS];
     struct fp_usage usage;
     const char *what = NULL;
-    char *text;
     enum fp_status status = unpack_at(reader, offset, header, USAGE_SCRATCH_BYTES_MAX, columns,
                                       USAGE_COLUMNS);
     if (status != FP_OK)
         return status;
-    text = malloc(columns[USAGE_TEXT].size + 1);
-    if (text == NULL)
-        return fail(reader, FP_ERR_MEMORY, 0, offset, "no memory for a usage");
-    memcpy(text, columns[USAGE_TEXT].bytes, columns[USAGE_TEXT].size);
-    status = usage_decode(header, text, columns[USAGE_TEXT].size, &columns[USAGE_SERIES], &usage, &what);
-    free(text);
+    status = usage_decode(header, (char *)reader->scratch.at, columns[USAGE_TEXT].size,
+                          &columns[USAGE_SERIES], &usage, &what); /* the text is first in there */
     if (status != FP_OK)
         return fail(reader, status, 0, offset, what);
     if (reader->info.usage != NULL)

@@ -125,6 +125,13 @@ static inline uint64_t fp_record_epoch(unsigned code, uint64_t epoch)
     return (uint64_t)code | epoch << 4;
 }
 
+/* fp_record_words - how many words a record has that begins with this one, if it is one. */
+static inline uint32_t fp_record_words(uint64_t word)
+{
+    const unsigned code = word & FP_RECORD_CODE_MASK;
+    return code == FP_RECORD_WIDE ? 3 : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2 : 1;
+}
+
 static inline uint64_t fp_record_epoch_of(uint64_t word)
 {
     return word >> 4;

@@ -265,9 +265,9 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
         if (fp_record_is_thread(words[*at]) && count - *at >= 2)
             return FP_RECORDS_THREAD;
         if (columns->sites != NULL && fp_record_is_of_sites(words[*at]) &&
-            count - *at >= (code == FP_RECORD_WIDE ? 3 : 2)) {
+            count - *at >= fp_record_words(words[*at])) {
             *damaged += !fp_site_decoder_take(columns->sites, words + *at);
-            *at += code == FP_RECORD_WIDE ? 3 : 2;
+            *at += fp_record_words(words[*at]);
             continue;
         }
         if (columns->mark_count == 0)
@@ -299,9 +299,7 @@ uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at)
     while (at < count && words[at] != 0) {
         const unsigned code = words[at] & FP_RECORD_CODE_MASK;
         const uint8_t call = (uint8_t)(words[at] >> 4);
-        const uint32_t length = code == FP_RECORD_WIDE                              ? 3
-                                : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
-                                                                                    : 1;
+        const uint32_t length = fp_record_words(words[at]);
         const bool whole = length <= count - at;
         if ((fp_record_is_thread(words[at]) || fp_record_is_of_sites(words[at])) && whole)
             ; /* no call */

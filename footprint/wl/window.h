@@ -31,6 +31,14 @@ enum window_column {
 
 #define SUMMARY_COLUMNS 3u /* numbers, threads, notes: docs/format.md, "Summary and footer" */
 
+/* clang-format off */
+/* The numbers of the summary in the order in which they are stored; then those of ops by call. */
+#define SUMMARY_NUMBERS(X)                                                                                   \
+    X(ops) X(windows) X(duration_ns) X(requested_bytes) X(live_bytes_peak) X(live_objects_peak)              \
+    X(live_bytes_end) X(live_objects_end) X(largest_size) X(id_max) X(window_ops_max) X(thread_count)        \
+    X(threads_at_once_max)
+/* clang-format on */
+
 #define TOUCHED_COLUMNS   2u
 #define TOUCHED_BLOCK_MAX 65536u /* shares of a block */
 

@@ -53,28 +53,18 @@ static char *temporary_of(const char *path)
     return asprintf(&temporary, "%s.%ld.part", path, (long)getpid()) >= 0 ? temporary : NULL;
 }
 
-/* A link does not replace what stands there; a rename does. Returns -1 with errno set. */
-static int link_nameless(const struct wl_file *file)
+/* A file without a name gets the temporary one. False with errno set. */
+static bool name_it(struct wl_file *file)
 {
-    char named[DESCRIPTOR_PATH_BYTES], *temporary;
-    int result;
+    char named[DESCRIPTOR_PATH_BYTES];
+    char *temporary = temporary_of(file->path);
     name_descriptor(file->fd, named);
-    result = linkat(AT_FDCWD, named, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW);
-    if (result == 0 || errno != EEXIST || !file->overwrite)
-        return result;
-    temporary = temporary_of(file->path);
-    if (temporary == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    result = linkat(AT_FDCWD, named, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW);
-    if (result == 0 && (result = rename(temporary, file->path)) != 0) {
-        const int saved = errno;
-        (void)unlink(temporary); /* ours, by the link above */
-        errno = saved;
+    if (temporary != NULL && linkat(AT_FDCWD, named, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0) {
+        file->temporary = temporary;
+        return true;
     }
     free(temporary);
-    return result;
+    return false;
 }
 
 enum fp_status wl_file_create(struct wl_file *file, const char *path, bool overwrite)
@@ -121,38 +111,26 @@ enum fp_status wl_file_append(struct wl_file *file, const void *bytes, size_t si
     return FP_OK;
 }
 
-/* Takes errno. */
-static enum fp_status fail_to_name(struct wl_file *file)
-{
-    return errno == EEXIST ? fail(file, FP_ERR_EXISTS, 0, "exists already")
-                           : fail(file, FP_ERR_WRITE, errno, "cannot rename");
-}
-
-static enum fp_status rename_temporary(struct wl_file *file)
-{
-    if (!fp_place_take(file->temporary, file->path, file->overwrite))
-        return fail_to_name(file);
-    free(file->temporary);
-    file->temporary = NULL;
-    return FP_OK;
-}
-
 enum fp_status wl_file_finish(struct wl_file *file)
 {
-    int result;
+    bool written;
     if (file->path == NULL) {
         file->fd = -1;
         return FP_OK;
     }
-    result = fdatasync(file->fd);
-    if (result == 0 && file->temporary == NULL && link_nameless(file) != 0)
-        return fail_to_name(file);
-    if (close(file->fd) != 0)
-        result = -1;
+    written = fdatasync(file->fd) == 0;
+    if (written && file->temporary == NULL && !name_it(file))
+        return fail(file, FP_ERR_WRITE, errno, "cannot rename");
+    written &= close(file->fd) == 0;
     file->fd = -1;
-    if (result != 0)
+    if (!written)
         return fail(file, FP_ERR_WRITE, errno, "cannot write");
-    return file->temporary == NULL ? FP_OK : rename_temporary(file);
+    if (!fp_place_take(file->temporary, file->path, file->overwrite))
+        return errno == EEXIST ? fail(file, FP_ERR_EXISTS, 0, "exists already")
+                               : fail(file, FP_ERR_WRITE, errno, "cannot rename");
+    free(file->temporary);
+    file->temporary = NULL;
+    return FP_OK;
 }
 
 void wl_file_abandon(struct wl_file *file)

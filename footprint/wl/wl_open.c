@@ -341,22 +341,18 @@ static bool read_numbers(const struct wl_opening *opening, const struct column *
                          struct wl_summary *ret)
 {
     struct cursor cursor = column_cursor(column);
-    struct wl_summary summary = {.ops = get_varint(&cursor)};
-    uint64_t id_max, window_ops_max, thread_count, at_once, calls, by_call = 0;
-    summary.windows = get_varint(&cursor);
-    summary.duration_ns = get_varint(&cursor);
-    summary.requested_bytes = get_varint(&cursor);
-    summary.live_bytes_peak = get_varint(&cursor);
-    summary.live_objects_peak = get_varint(&cursor);
-    summary.live_bytes_end = get_varint(&cursor);
-    summary.live_objects_end = get_varint(&cursor);
-    summary.largest_size = get_varint(&cursor);
-    id_max = get_varint(&cursor);
-    window_ops_max = get_varint(&cursor);
-    thread_count = get_varint(&cursor);
-    at_once = get_varint(&cursor);
-    calls = get_varint(&cursor);
-    if (cursor.bad || calls > 256)
+    struct wl_summary summary = {0};
+    uint64_t by_call = 0;
+    bool fits = true;
+#define READ(name)                                                                                           \
+    {                                                                                                        \
+        const uint64_t number = get_varint(&cursor);                                                         \
+        summary.name = number; /* some have 32 bits */                                                       \
+        fits &= summary.name == number;                                                                      \
+    }
+    SUMMARY_NUMBERS(READ)
+    const uint64_t calls = get_varint(&cursor);
+    if (cursor.bad || !fits || calls > 256)
         return false;
     for (uint64_t i = 0; i < calls; i++) {
         const uint64_t ops = get_varint(&cursor);
@@ -366,16 +362,13 @@ static bool read_numbers(const struct wl_opening *opening, const struct column *
             summary.ops_by_call[i] = ops;
         by_call += ops;
     }
-    summary.id_max = (uint32_t)id_max;
-    summary.window_ops_max = (uint32_t)window_ops_max;
-    summary.thread_count = (uint32_t)thread_count;
-    summary.threads_at_once_max = (uint32_t)at_once;
     *ret = summary;
     return cursor_done(&cursor) && summary.ops == opening->ops && summary.windows == opening->windows &&
-           window_ops_max == opening->window_ops_max && thread_count == opening->summary_header.count &&
-           by_call == summary.ops && id_max <= summary.ops && id_max < WL_IDS_MAX &&
-           at_once <= thread_count && summary.live_objects_peak <= id_max &&
-           summary.largest_size < WINDOW_SIZE_MAX;
+           summary.window_ops_max == opening->window_ops_max &&
+           summary.thread_count == opening->summary_header.count && by_call == summary.ops &&
+           summary.id_max <= summary.ops && summary.id_max < WL_IDS_MAX &&
+           summary.threads_at_once_max <= summary.thread_count &&
+           summary.live_objects_peak <= summary.id_max && summary.largest_size < WINDOW_SIZE_MAX;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* wl_tail.c - the parts behind the windows of a workload being written: shares of large objects, told as objects go; notes, the summary,
- * and the footer that finds it. */
+ * the footer that finds it; the end. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -122,7 +122,8 @@ static enum fp_status put_block(struct wl_writer *writer, const struct wl_touche
     return status;
 }
 
-enum fp_status wl_touched_put(struct wl_writer *writer)
+/* Settle what was told of shares, and append their blocks. */
+static enum fp_status put_touched(struct wl_writer *writer)
 {
     const size_t count = settle(writer->touched, writer->touched_count);
     enum fp_status status = FP_OK;
@@ -189,7 +190,8 @@ void wl_footer_make(uint64_t offset, uint8_t footer[WORKLOAD_FOOTER_BYTES])
     put_u64(footer + 16, XXH64(footer, 16, 0));
 }
 
-enum fp_status wl_summary_put(struct wl_writer *writer)
+/* The summary and the footer. writer->summary is whole but for the threads at one time, which are counted here. */
+static enum fp_status put_summary(struct wl_writer *writer)
 {
     const struct wl_summary *summary = &writer->summary;
     const uint64_t offset = writer->file.bytes;
@@ -205,22 +207,8 @@ enum fp_status wl_summary_put(struct wl_writer *writer)
     if (summary->thread_count > summary->ops + WL_THREADS_IDLE)
         return wl_writer_fail(writer, FP_ERR_LIMIT,
                               "more threads than ops, and 65,536 besides, are more than the format allows");
-    const uint64_t numbers[] = {
-        summary->ops,
-        summary->windows,
-        summary->duration_ns,
-        summary->requested_bytes,
-        summary->live_bytes_peak,
-        summary->live_objects_peak,
-        summary->live_bytes_end,
-        summary->live_objects_end,
-        summary->largest_size,
-        summary->id_max,
-        summary->window_ops_max,
-        summary->thread_count,
-        summary->threads_at_once_max,
-        FP_CALL_COUNT,
-    };
+#define VALUE(name) summary->name,
+    const uint64_t numbers[] = {SUMMARY_NUMBERS(VALUE) FP_CALL_COUNT};
     threads = malloc(((size_t)summary->thread_count * 5 + 1) * VARINT_BYTES_MAX);
     thread_at = threads;
     if (threads == NULL)
@@ -245,4 +233,41 @@ enum fp_status wl_summary_put(struct wl_writer *writer)
     free(threads);
     wl_footer_make(offset, footer);
     return status == FP_OK ? wl_file_append(&writer->file, footer, sizeof footer) : status;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
+                                uint64_t *ret_bytes, struct fp_error *ret_error)
+{
+    enum fp_status status = writer->broken, packed;
+    if (writer->op_count > 0) /* a reader takes it for the window's end */
+        wl_times_note(writer, writer->op_count - 1, writer->now_ns);
+    if (end_ns > writer->now_ns)
+        writer->now_ns = end_ns;
+    if (status == FP_OK && writer->op_count > 0)
+        status = wl_window_flush(writer);
+    packed = wl_pack_wait(writer->pack);
+    if (status == FP_OK)
+        status = packed;
+    writer->summary.duration_ns = writer->now_ns;
+    writer->summary.live_bytes_end = writer->live_bytes;
+    writer->summary.live_objects_end = writer->live_objects;
+    writer->summary.id_max = writer->ids.used;
+    if (status == FP_OK)
+        status = put_touched(writer);
+    if (status == FP_OK)
+        status = wl_sites_put(writer);
+    if (status == FP_OK)
+        status = put_summary(writer);
+    if (status == FP_OK)
+        status = wl_file_finish(&writer->file);
+    if (status != FP_OK && ret_error != NULL)
+        *ret_error = writer->file.error;
+    if (status == FP_OK && ret_summary != NULL)
+        *ret_summary = writer->summary;
+    if (status == FP_OK && ret_bytes != NULL)
+        *ret_bytes = writer->file.bytes;
+    wl_writer_abandon(writer);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* wl_writer.c - gather ops into windows: ids, waits, times; begin and end of the file. */
+/* wl_writer.c - gather ops into windows: ids, waits, times; the begin of the file. */
 #include "footprint/fp/site_model.h"
 #include "footprint/wl/workload.h"
 
@@ -118,8 +118,10 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     return status;
 }
 
-static void writer_free(struct wl_writer *writer)
+void wl_writer_abandon(struct wl_writer *writer)
 {
+    if (writer == NULL)
+        return;
     wl_pack_stop(writer->pack);
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         bytes_release(&writer->columns[i]);
@@ -174,7 +176,7 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
         status = write_head(writer, meta, meta_count);
     if (status != FP_OK) {
         (void)fp_error_tell(writer->file.error, ret_error);
-        writer_free(writer);
+        wl_writer_abandon(writer);
         return status;
     }
     if (!options->in_place)
@@ -390,47 +392,4 @@ const struct fp_error *wl_writer_error(const struct wl_writer *writer)
 const char *wl_writer_temporary(const struct wl_writer *writer)
 {
     return writer->file.temporary;
-}
-
-void wl_writer_abandon(struct wl_writer *writer)
-{
-    if (writer != NULL)
-        writer_free(writer);
-}
-
-/* ---- the end ------------------------------------------------------------------------------- */
-
-enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
-                                uint64_t *ret_bytes, struct fp_error *ret_error)
-{
-    enum fp_status status = writer->broken, packed;
-    if (writer->op_count > 0) /* a reader takes it for the window's end */
-        wl_times_note(writer, writer->op_count - 1, writer->now_ns);
-    if (end_ns > writer->now_ns)
-        writer->now_ns = end_ns;
-    if (status == FP_OK && writer->op_count > 0)
-        status = wl_window_flush(writer);
-    packed = wl_pack_wait(writer->pack);
-    if (status == FP_OK)
-        status = packed;
-    writer->summary.duration_ns = writer->now_ns;
-    writer->summary.live_bytes_end = writer->live_bytes;
-    writer->summary.live_objects_end = writer->live_objects;
-    writer->summary.id_max = writer->ids.used;
-    if (status == FP_OK)
-        status = wl_touched_put(writer);
-    if (status == FP_OK)
-        status = wl_sites_put(writer);
-    if (status == FP_OK)
-        status = wl_summary_put(writer);
-    if (status == FP_OK)
-        status = wl_file_finish(&writer->file);
-    if (status != FP_OK && ret_error != NULL)
-        *ret_error = writer->file.error;
-    if (status == FP_OK && ret_summary != NULL)
-        *ret_summary = writer->summary;
-    if (status == FP_OK && ret_bytes != NULL)
-        *ret_bytes = writer->file.bytes;
-    writer_free(writer);
-    return status;
 }

@@ -92,7 +92,7 @@ struct wl_writer {
     struct bytes packed;
     uint64_t pause_ns;          /* options.pause_ns; UINT64_MAX where that is 0 */
     bool note_next;             /* wl_writer_note_time */
-    struct wl_touched *touched; /* as told, until wl_touched_put */
+    struct wl_touched *touched; /* as told, until the end */
     size_t touched_count, touched_capacity;
     size_t touched_as;             /* of those: shares that kin has */
     struct bytes notes;            /* meta text that belongs to the summary */
@@ -188,15 +188,6 @@ void wl_times_note_pause(struct wl_writer *writer, uint64_t before_ns);
 
 /* wl_times_encode - fill the column of times. */
 void wl_times_encode(struct wl_writer *writer);
-
-/* ---- wl_tail.c: what follows the windows ---------------------------------------------------------------- */
-
-/* wl_touched_put - settle what was told of shares, and append their blocks. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
-enum fp_status wl_touched_put(struct wl_writer *writer);
-
-/* wl_summary_put - append the summary and the footer, behind all other blocks. writer->summary is whole but for the threads
- * at one time, which are counted here. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
-enum fp_status wl_summary_put(struct wl_writer *writer);
 
 /* ---- append ops to a workload in a loop of one's own.
  *

@@ -183,7 +183,7 @@ static bool parse_rows(const char *text, size_t size, const struct fp_json_bound
 /* Bounded as results are (footprint/base/json_read.h). ret_lists: NULL, where all members are wanted. */
 static enum fp_status parse(int fd, struct res_lists *ret_lists, json_t **ret_result, json_error_t *ret_error)
 {
-    struct fp_json_bound bound = {FP_JSON_RESULT_BYTES, FP_JSON_RESULT_MEMORY};
+    struct fp_json_bound bound = FP_JSON_BOUND;
     if (fp_memory_is_asked())
         bound = (struct fp_json_bound){fp_memory_bound(), fp_memory_bound()};
     char *text;
