@@ -9,7 +9,7 @@
 #include "convert/ops/rewrite.h"
 #include "convert/text/scan.h"
 #include "convert/text/text_input.h"
-#include "footprint/base/bytes.h"
+#include "footprint/base/meta.h"
 
 #define ZSTD_LEVEL_MAX 19u
 #define PROGRESS_LINES (UINT64_C(1) << 20)

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "footprint/base/bytes.h"
+#include "footprint/base/meta.h"
 
 void file_header_seal(uint8_t header[FILE_HEADER_BYTES], const char magic[8], uint16_t version)
 {

@@ -1,4 +1,4 @@
-/* bytes.h - little-endian words, varints and zigzag, with bounds; a buffer that grows; meta data as text.
+/* bytes.h - little-endian words, varints and zigzag, with bounds; a buffer that grows.
  *
  * A varint holds 7 bits a byte, least significant first, 0x80 on all but the last: at most 10 bytes
  * for 64 bits. A cursor reads from a byte range; when the range ends inside a value, or a varint is
@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "footprint/base/status.h"
 
 #define VARINT_BYTES_MAX 10u
 
@@ -127,29 +125,5 @@ struct bytes {
 
 bool bytes_reserve(struct bytes *bytes, size_t capacity);
 void bytes_release(struct bytes *bytes);
-
-/* ---- meta data of a file: keys with values, stored as text, one "key=value\n" an entry ---- */
-
-#define META_COUNT_MAX 96u
-#define META_BYTES_MAX 65536u
-
-/* One key and its value, both UTF-8 without NUL or newline. Keys in use: docs/format.md, "Meta". */
-struct fp_meta {
-    const char *key;
-    const char *value;
-};
-
-/* meta_encode - replace out by the text.
- * Returns FP_OK; FP_ERR_LIMIT: too many or too long; FP_ERR_ARGUMENT: a key or value that the text cannot hold;
- * FP_ERR_MEMORY. */
-enum fp_status meta_encode(const struct fp_meta *meta, size_t count, struct bytes *out);
-
-/* meta_parse - take text apart in place, which changes it; it must end in "\n".
- * ret_meta  has room for META_COUNT_MAX entries, which point into text.
- * Returns   false when it is not of that form. */
-bool meta_parse(char *text, size_t size, struct fp_meta *ret_meta, size_t *ret_count);
-
-/* meta_find - the value of a key, NULL where there is none. */
-const char *meta_find(const struct fp_meta *meta, size_t count, const char *key);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "footprint/base/bytes.h"
+#include "footprint/base/meta.h"
 #include "footprint/base/status.h"
 
 #define FP_USAGE_UNKNOWN    UINT64_MAX /* a number that nobody could tell */
@@ -139,6 +139,7 @@ bool fp_usage_take(struct fp_usage *usage, const char *key, const char *value);
 /* ---- a usage as the columns of a block, and back. Private to footprint/. docs/format.md, "Usage block". */
 
 struct block_header;
+struct bytes;
 struct column;
 
 enum usage_column { USAGE_TEXT = 0, USAGE_SERIES, USAGE_COLUMNS };

@@ -69,6 +69,12 @@ enum { ID_LITERAL = 0, ID_NULL = 1 };
 /* wl_footer_make - the footer for a summary block at offset. */
 void wl_footer_make(uint64_t offset, uint8_t footer[WORKLOAD_FOOTER_BYTES]);
 
+/* window_has_time - whether an op has a recorded time, by its index, and need not be noted. */
+static inline bool window_has_time(uint32_t op)
+{
+    return op % WL_TIME_STRIDE == 0;
+}
+
 /* shape_normalise - make a shape fit struct wl_op: alignment to a power of two (0 to 1), a large count folded
  * into the size. Shapes of one op have one normal form. Returns false where size or product reach WINDOW_SIZE_MAX or the call is none. */
 bool shape_normalise(struct fp_shape *shape);
@@ -76,9 +82,6 @@ bool shape_normalise(struct fp_shape *shape);
 /* shape_to_op - the op of a normalised shape, id 0. fresh: a realloc of NULL. Returns false when
  * the shape is not normalised: this is how the reader checks what a file says. */
 bool shape_to_op(const struct fp_shape *shape, bool fresh, struct wl_op *ret_op);
-
-/* window_scratch_bytes - most bytes that the columns of a window of op_count ops can hold. */
-size_t window_scratch_bytes(uint32_t op_count);
 
 /* ---- ids ---------------------------------------------------------------------------------------------
  *

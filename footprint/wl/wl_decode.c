@@ -325,6 +325,59 @@ static bool waits_hold(struct wl_decoder *decoder, const struct wl_window *windo
     return hold;
 }
 
+/* ---- times ------------------------------------------------------------------------------------- */
+
+/* Between the times of the 16th ops around it. */
+static bool is_in_place(const struct wl_decoder *decoder, uint32_t time_count, uint64_t end_ns,
+                        const struct wl_noted *noted)
+{
+    const uint32_t before = noted->op / WL_TIME_STRIDE;
+    const uint64_t most = before + 1 < time_count ? decoder->times_ns[before + 1] : end_ns;
+    return noted->time_ns >= decoder->times_ns[before] && noted->time_ns <= most;
+}
+
+static bool decode_noted(struct wl_decoder *decoder, const struct block_header *header, struct cursor *cursor,
+                         uint64_t end_units, struct wl_window *window)
+{
+    uint64_t op = 0, units = header->base_time;
+    while (cursor->at < cursor->end) {
+        const uint64_t gap = get_varint(cursor);
+        const uint64_t step = get_varint(cursor);
+        struct wl_noted *noted = &decoder->noted[window->noted_count];
+        if (cursor->bad || gap == 0 || gap >= header->count - op || step > end_units - units)
+            return false;
+        op += gap;
+        units += step;
+        *noted = (struct wl_noted){(uint32_t)op, units * FP_TIME_UNIT_NS};
+        if (window_has_time(noted->op) ||
+            !is_in_place(decoder, window->time_count, end_units * FP_TIME_UNIT_NS, noted))
+            return false;
+        window->noted_count++;
+    }
+    if (op + 1 != header->count && !window_has_time(header->count - 1))
+        decoder->noted[window->noted_count++] = (struct wl_noted){header->count - 1,
+                                                                  end_units * FP_TIME_UNIT_NS};
+    return true;
+}
+
+/* The times and noted ops of a window whose op and time counts are set. */
+static bool decode_times(struct wl_decoder *decoder, const struct block_header *header,
+                         const struct column *column, uint64_t end_units, struct wl_window *window)
+{
+    struct cursor cursor = column_cursor(column);
+    uint64_t units = header->base_time;
+    for (uint32_t i = 0; i * WL_TIME_STRIDE < header->count; i++) {
+        const uint64_t step = get_varint(&cursor);
+        if (step > end_units - units)
+            return false;
+        units += step;
+        decoder->times_ns[i] = units * FP_TIME_UNIT_NS;
+    }
+    if (!decode_noted(decoder, header, &cursor, end_units, window))
+        return false;
+    return cursor_done(&cursor);
+}
+
 /* ---- a window ---------------------------------------------------------------------------------- */
 
 enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_header *header,
@@ -379,7 +432,7 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
     if (!waits_hold(decoder, &window))
         return FP_ERR_CORRUPT;
     *ret_what = "times of a window are damaged";
-    if (!wl_times_decode(decoder, header, &columns[WINDOW_TIMES], end_units, &window))
+    if (!decode_times(decoder, header, &columns[WINDOW_TIMES], end_units, &window))
         return FP_ERR_CORRUPT;
     *ret_what = "sites of a window are damaged";
     if (decoder->site_shapes != NULL) {

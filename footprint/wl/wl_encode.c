@@ -1,4 +1,4 @@
-/* wl_encode.c - the dictionary of shapes; a gathered window as columns of a block; the thread that packs it. */
+/* wl_encode.c - shapes as ops, and their dictionary; recorded times: which are noted; a gathered window as columns of a block; the thread that packs it. */
 #include "footprint/wl/wl_writer.h"
 
 #include <pthread.h>
@@ -8,8 +8,48 @@
 
 #include "footprint/base/bytes.h"
 #include "footprint/base/process.h"
+#include "footprint/fp/site_model.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
+
+bool shape_normalise(struct fp_shape *shape)
+{
+    const enum fp_extra extra = fp_call_extra_of(shape->call);
+    if (fp_call_kind_of(shape->call) == FP_KIND_NONE || fp_shape_bytes(shape) >= WINDOW_SIZE_MAX)
+        return false;
+    if (extra == FP_EXTRA_COUNT && shape->extra > UINT16_MAX) {
+        shape->size *= shape->extra;
+        shape->extra = 1;
+    } else if (extra == FP_EXTRA_ALIGNMENT) {
+        if (shape->extra >= WINDOW_SIZE_MAX)
+            return false;
+        if (shape->extra == 0)
+            shape->extra = 1; /* asks for nothing more, and is what an op says */
+        while ((shape->extra & (shape->extra - 1)) != 0)
+            shape->extra += shape->extra & -shape->extra; /* carries upwards: ends at the next power */
+    } else if (extra == FP_EXTRA_NONE) {
+        shape->extra = 0;
+    }
+    return true;
+}
+
+bool shape_to_op(const struct fp_shape *shape, bool fresh, struct wl_op *ret_op)
+{
+    const enum fp_extra extra = fp_call_extra_of(shape->call);
+    struct fp_shape normal = *shape;
+    struct wl_op op = {.call = shape->call, .align_log2 = fresh ? WL_OP_FRESH : 0, .size = shape->size};
+    if (!shape_normalise(&normal) || normal.size != shape->size ||
+        (fresh && fp_call_kind_of(shape->call) != FP_KIND_RESIZE))
+        return false;
+    if (normal.extra != shape->extra && !(extra == FP_EXTRA_ALIGNMENT && shape->extra == 0))
+        return false;
+    if (extra == FP_EXTRA_COUNT)
+        op.count = (uint16_t)shape->extra;
+    else if (extra == FP_EXTRA_ALIGNMENT)
+        op.align_log2 |= (uint8_t)__builtin_ctzll(normal.extra);
+    *ret_op = op;
+    return true;
+}
 
 /* Neighbouring sizes of one call lie in neighbouring slots: a program's usual sizes then share a few cache lines. */
 static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra)
@@ -105,6 +145,63 @@ static void encode_waits(struct wl_writer *writer)
         at = put_varint(at, writer->waits[i].op - last);
         at = put_varint(at, writer->waits[i].op - writer->waits[i].on);
         last = writer->waits[i].op;
+    }
+    column->size = (size_t)(at - column->at);
+}
+
+static void encode_sites(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_SITES];
+    const struct site_calls calls = {writer->shapes, writer->columns[WINDOW_SHAPE_LOW].at,
+                                     writer->columns[WINDOW_SHAPE_HIGH].at, writer->op_count};
+    if (writer->sites.stacks != NULL)
+        column->size = (size_t)(site_column_put(writer->site_model, calls, writer->op_sites, column->at) -
+                                column->at);
+}
+
+/* ---- times ------------------------------------------------------------------------------------- */
+
+void wl_times_note(struct wl_writer *writer, uint32_t op, uint64_t time_ns)
+{
+    struct wl_noted *last = writer->noted_count > 0 ? &writer->noted[writer->noted_count - 1] : NULL;
+    if (window_has_time(op))
+        return;
+    if (last != NULL && last->op == op) /* the op behind one pause is the one before the next */
+        last->time_ns = time_ns;
+    else
+        writer->noted[writer->noted_count++] = (struct wl_noted){op, time_ns};
+}
+
+void wl_times_note_pause(struct wl_writer *writer, uint64_t before_ns)
+{
+    if (writer->op_count == 0) /* it lies between two windows, whose ends say so */
+        return;
+    wl_times_note(writer, writer->op_count - 1, before_ns);
+    wl_times_note(writer, writer->op_count, writer->now_ns);
+}
+
+static void encode_times(struct wl_writer *writer)
+{
+    struct bytes *column = &writer->columns[WINDOW_TIMES];
+    const uint64_t start = writer->start_ns / FP_TIME_UNIT_NS, end = writer->now_ns / FP_TIME_UNIT_NS;
+    uint8_t *at = column->at;
+    uint64_t last = start;
+    uint32_t last_op = 0;
+    for (uint32_t i = 0; i * WL_TIME_STRIDE < writer->op_count; i++) {
+        const uint64_t units = writer->times[i] / FP_TIME_UNIT_NS;
+        at = put_varint(at, units - last);
+        last = units;
+    }
+    last = start;
+    for (uint32_t i = 0; i < writer->noted_count; i++) {
+        const struct wl_noted *noted = &writer->noted[i];
+        const uint64_t units = noted->time_ns / FP_TIME_UNIT_NS;
+        if (noted->op + 1 == writer->op_count && units == end)
+            break; /* a reader takes that for granted */
+        at = put_varint(at, noted->op - last_op);
+        at = put_varint(at, units - last);
+        last_op = noted->op;
+        last = units;
     }
     column->size = (size_t)(at - column->at);
 }
@@ -234,11 +331,11 @@ static enum fp_status write_window(struct wl_writer *writer)
     if (writer->live_peak > writer->summary.live_bytes_peak)
         writer->summary.live_bytes_peak = writer->live_peak;
     encode_facts(writer);
-    wl_sites_encode(writer);
+    encode_sites(writer);
     encode_shapes(writer);
     encode_runs(writer);
     encode_waits(writer);
-    wl_times_encode(writer);
+    encode_times(writer);
     status = writer->pack != NULL ? hand_over(writer, &header)
                                   : pack_window(writer, &header, writer->columns);
     if (status != FP_OK)

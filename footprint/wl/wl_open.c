@@ -218,6 +218,14 @@ static enum fp_status scan(struct wl_opening *opening, const char *path)
 
 /* ---- the arena ------------------------------------------------------------------------------- */
 
+/* Most bytes that the columns of a window of op_count ops can hold. */
+static size_t window_scratch_bytes(uint32_t op_count)
+{
+    /* shape 21 and a site of 16, low and high 2, run 4 + 3, id 3, literal 5, wait 3 + 3, a time of 10 for 16, noted 3 + 10, facts 5 of 10 */
+    return (size_t)op_count * (SHAPE_BYTES_MAX + SITE_BYTES_MOST + 2 + 7 + 3 + 5 + 6 + 13) +
+           ((size_t)op_count / WL_TIME_STRIDE + 1) * 10 + 5 * VARINT_BYTES_MAX + RANGE_TAIL_BYTES;
+}
+
 static void *carve(uintptr_t *at, size_t bytes)
 {
     const uintptr_t start = *at;

@@ -192,3 +192,37 @@ void wl_reader_close(struct wl_reader *reader)
     fp_memory_give(reader->id_bytes + reader->arena_bytes);
     (void)munmap(reader, reader->arena_bytes);
 }
+
+/* ---- times between those that are told --------------------------------------------------------------- */
+
+/* The first noted op behind `op`. */
+static uint32_t noted_behind(const struct wl_window *window, uint32_t op)
+{
+    uint32_t low = 0, high = window->noted_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (window->noted[middle].op <= op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t wl_window_time(const struct wl_window *window, uint32_t op)
+{
+    const uint32_t stride = op / WL_TIME_STRIDE, behind = noted_behind(window, op);
+    const bool is_last = stride + 1 >= window->time_count;
+    struct wl_noted from = {stride * WL_TIME_STRIDE, window->times_ns[stride]};
+    struct wl_noted to = {is_last ? window->op_count : (stride + 1) * WL_TIME_STRIDE,
+                          is_last ? window->facts.end_ns : window->times_ns[stride + 1]};
+    if (behind > 0 && window->noted[behind - 1].op >= from.op)
+        from = window->noted[behind - 1];
+    if (behind < window->noted_count && window->noted[behind].op < to.op)
+        to = window->noted[behind];
+    if (to.time_ns <= from.time_ns)
+        return from.time_ns;
+    const uint64_t span_ns = to.time_ns - from.time_ns;
+    const uint32_t past = op - from.op, width = to.op - from.op;
+    return from.time_ns + span_ns / width * past + span_ns % width * past / width;
+}

@@ -63,12 +63,6 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
                                 const struct column columns[WINDOW_COLUMNS], struct wl_window *ret_window,
                                 const char **ret_what);
 
-/* wl_times_decode - the window's times and noted ops, into the decoder's arrays (wl_times.c).
- * window     its op and time counts are set; gets noted_count.
- * Returns    whether everything is as docs/format.md has it. */
-bool wl_times_decode(struct wl_decoder *decoder, const struct block_header *header,
-                     const struct column *column, uint64_t end_units, struct wl_window *window);
-
 /* ---- the reader -------------------------------------------------------------------------------------- */
 
 /* A decoded window's room. There are two, so that a window outlives the next one's decoding. */

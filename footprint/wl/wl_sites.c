@@ -63,16 +63,6 @@ uint32_t wl_sites_number(struct wl_site_numbers *numbers, uint32_t site)
     return settled(numbers, site);
 }
 
-void wl_sites_encode(struct wl_writer *writer)
-{
-    struct bytes *column = &writer->columns[WINDOW_SITES];
-    const struct site_calls calls = {writer->shapes, writer->columns[WINDOW_SHAPE_LOW].at,
-                                     writer->columns[WINDOW_SHAPE_HIGH].at, writer->op_count};
-    if (writer->sites.stacks != NULL)
-        column->size = (size_t)(site_column_put(writer->site_model, calls, writer->op_sites, column->at) -
-                                column->at);
-}
-
 /* ---- modules, as they are written ----------------------------------------------------------------- */
 
 /* Modules that nodes lie in. */

@@ -167,13 +167,10 @@ void wl_sites_end(struct wl_site_numbers *numbers);
 /* wl_sites_number - the workload's number of a site of the caller's, whatever that is. */
 uint32_t wl_sites_number(struct wl_site_numbers *numbers, uint32_t site);
 
-/* wl_sites_encode - fill the column of sites of the window's ops. */
-void wl_sites_encode(struct wl_writer *writer);
-
 /* wl_sites_put - append the blocks of stacks and modules. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
 enum fp_status wl_sites_put(struct wl_writer *writer);
 
-/* ---- wl_times.c: recorded times of a window's ops -------------------------------------------------------
+/* ---- recorded times of a window's ops -------------------------------------------------------
  *
  * Each 16th op has a time. Between them those are noted that a pause lies between: spread evenly, they would come up to its whole
  * length too early or too late. */
@@ -185,9 +182,6 @@ void wl_times_note(struct wl_writer *writer, uint32_t op, uint64_t time_ns);
 
 /* wl_times_note_pause - a pause lies between the newest op, at before_ns, and the next, at writer->now_ns. */
 void wl_times_note_pause(struct wl_writer *writer, uint64_t before_ns);
-
-/* wl_times_encode - fill the column of times. */
-void wl_times_encode(struct wl_writer *writer);
 
 /* ---- append ops to a workload in a loop of one's own.
  *

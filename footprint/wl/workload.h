@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "footprint/base/bytes.h"
+#include "footprint/base/meta.h"
 #include "footprint/base/call.h"
 #include "footprint/base/status.h"
 #include "footprint/fp/fp_sites.h"
