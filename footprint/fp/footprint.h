@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "footprint/base/meta.h"
 #include "footprint/base/call.h"
+#include "footprint/base/meta.h"
 #include "footprint/base/status.h"
 #include "footprint/fp/fp_sites.h"
 #include "footprint/fp/usage.h"

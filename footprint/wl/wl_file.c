@@ -120,7 +120,7 @@ enum fp_status wl_file_finish(struct wl_file *file)
     }
     written = fdatasync(file->fd) == 0;
     if (written && file->temporary == NULL && !name_it(file))
-        return fail(file, FP_ERR_WRITE, errno, "cannot rename");
+        return fail(file, errno == ENOMEM ? FP_ERR_MEMORY : FP_ERR_WRITE, errno, "cannot rename");
     written &= close(file->fd) == 0;
     file->fd = -1;
     if (!written)
