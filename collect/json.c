@@ -127,8 +127,7 @@ static json_t *collector_object(const struct collector *collector)
     return object;
 }
 
-/* Tell what recording took outside the program, for whoever decides whether to leave it on
- * (docs/cost.md). */
+/* Tell what recording took outside the program, for whoever decides whether to leave it on (docs/cost.md). */
 static void put_cost(json_t *object, const struct collector *collector)
 {
     uint64_t held = 0;
@@ -168,6 +167,8 @@ static void put_choices(json_t *object, const struct collector *collector)
     }
     if (collector->options.attached)
         json_object_set_new(object, "attached", json_true());
+    if (collector->options.sites_bytes != 0)
+        json_object_set_new(object, FP_SAMPLE_META, number(collector->options.sites_bytes));
     if (collector->pauses.count > 0)
         json_object_set(object, "pauses", pauses);
     json_decref(pauses);

@@ -62,7 +62,6 @@ struct fp_site_decoder *stacks_decoder(const struct collector *collector, struct
     stream->sites->take_node = take_node;
     stream->sites->take_module = take_module;
     stream->sites->context = stream->image;
-    stream->sites->sampled = collector->options.sites_bytes != 0;
     return stream->sites;
 }
 

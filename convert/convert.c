@@ -46,7 +46,7 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
         .descriptor = descriptor};
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
     struct fp_meta meta[META_ENTRIES_MAX];
-    char start[24], sample[24], processes[24], process_events[24], recording_events[24];
+    char start[24], processes[24], process_events[24], recording_events[24];
     size_t count = 0;
     make_value(survey->program);
     if (survey->program[0] != '\0')
@@ -58,10 +58,6 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
     if (survey->start_unix_ns != 0) {
         snprintf(start, sizeof start, "%" PRIu64, survey->start_unix_ns);
         meta[count++] = (struct fp_meta){"recorded_unix_ns", start};
-    }
-    if (stacks != NULL && stacks->sample_bytes != 0) {
-        snprintf(sample, sizeof sample, "%" PRIu64, stacks->sample_bytes);
-        meta[count++] = (struct fp_meta){FP_SAMPLE_META, sample};
     }
     if (survey->process_count > 1) {
         uint64_t chosen = 0, all = 0;
@@ -164,7 +160,12 @@ static enum fp_status convert_events(const char *in_path, const char *out_path,
     enum fp_status status = conv_input_open(in_path, options, &report->survey, error, &input);
     if (status != FP_OK)
         return status;
-    status = conv_input_settle(in_path, &input, &settled, &report->survey, error);
+    if (report->survey.sample_bytes != 0 &&
+        conv_fail(error, in_path, FP_ERR_FOREIGN, 0, 0,
+                  "is a sample of objects, for sites and leaks: to replay, record without =BYTES") != FP_OK)
+        status = conv_no_remedy(error);
+    if (status == FP_OK)
+        status = conv_input_settle(in_path, &input, &settled, &report->survey, error);
     if (status == FP_OK && !direct)
         status = conv_temporary_open(out_path, &temporary, error);
     if (status == FP_OK)

@@ -299,6 +299,7 @@ static enum fp_status survey_process(const char *path, const struct conv_options
         conv_incomplete(sum, "%.100s: %.120s", process->file, survey.incomplete_why);
     conv_stats_add(sum, &survey);
     conv_survey_label(sum, survey.label);
+    sum->sample_bytes = survey.sample_bytes;
     if (alone) {
         sum->process_id = survey.process_id;
         sum->inherited_objects = survey.inherited_objects;

@@ -336,6 +336,8 @@ json_t *rec_status_json(const struct conv_recording *recording, bool alive)
         json_t *value = json_object_get(recording->json, OTHERS[i]);
         json_object_set(object, OTHERS[i], value != NULL ? value : json_null());
     }
+    if (recording->sample_bytes != 0)
+        json_object_set_new(object, "sample_bytes", json_integer((json_int_t)recording->sample_bytes));
     json_object_set_new(object, "not_recorded", rec_unrecorded_of(recording));
     json_object_set_new(object, "lost_calls", json_integer((json_int_t)fp_loss_sum(recording->lost)));
     json_object_set_new(object, "lost_known", json_boolean(knows_losses(recording, alive)));
@@ -393,6 +395,9 @@ char *rec_status_text(const struct conv_recording *recording, bool alive)
                     FP_BYTES((double)recording->bytes), running, running == 1 ? "" : "es",
                     alive ? "running" : "ran on when it ended");
     add_lost(&text, recording, alive);
+    if (recording->sample_bytes != 0)
+        res_text_printf(&text, "of a sample of objects, one in %s: other calls are not counted\n",
+                        FP_BYTES((double)recording->sample_bytes));
     json_array_foreach(unrecorded, i, object)
     {
         char *words = rec_unrecorded_words(object);

@@ -150,7 +150,8 @@ struct rec_totals rec_totals_read(const char *directory)
     totals.others = conv_json_count(recording->json, "processes_not_asked_for");
     json_array_foreach(json_object_get(recording->json, "programs_not_asked_for"), i, name)
         add_name(totals.other_names, json_is_string(name) ? json_string_value(name) : "");
-    list_silent(&totals);
+    if (totals.recording.sample_bytes == 0)
+        list_silent(&totals);
     list_losses(recording, &totals);
     return totals;
 }
@@ -187,6 +188,9 @@ void rec_say_why_nothing(const char *verb, const char *directory, const struct r
                 "not be");
     else if (totals->recording.pauses > 0)
         res_say(verb, "nothing was recorded: the recording was paused, and no call made outside its pauses");
+    else if (totals->recording.sample_bytes != 0)
+        res_say(verb, "nothing was recorded: no object was chosen, as about one for %s is",
+                FP_BYTES((double)totals->recording.sample_bytes));
     else if (totals->recording.attached)
         res_say(verb, "nothing was recorded: no call of the malloc family was seen while the program was "
                       "attached to");
@@ -254,6 +258,11 @@ static void report_choices(const char *verb, const struct rec_totals *totals, co
     if (totals->others > 0 && totals->recording.process_count > 0)
         res_say(verb, "%s process%s not asked for (--only): %s", FP_GROUPED(totals->others),
                 totals->others == 1 ? " was" : "es were", totals->other_names);
+    if (totals->recording.sample_bytes != 0)
+        res_say(verb,
+                "a sample of objects, one in %s: sites, leaks and flame read it; it cannot be converted or "
+                "replayed, for which record without =BYTES",
+                FP_BYTES((double)totals->recording.sample_bytes));
     if (totals->recording.attached && totals->recording.events > 0)
         res_say(verb, "%s: what it made before is not in it", FP_BEGAN_LATE);
     if (totals->recording.pauses > 0)

@@ -32,7 +32,7 @@ struct rec_settings {
     bool no_follow;
     bool no_residency;    /* do not note how much of large objects is in memory */
     bool sites;           /* record the call stack of each allocation */
-    uint64_t sites_bytes; /* or of a sample of this mean (footprint/fp/fp_sites.h); 0: all */
+    uint64_t sites_bytes; /* of a sample of objects, of this mean (footprint/fp/fp_sites.h); 0: all calls */
     const char *on_full;  /* "wait" or "drop"; NULL: default */
     int stdout_to;        /* for `ab`, whose own answer goes to stdout: as of struct fp_process_plan */
     const char *verb;     /* in whose name it is said on stderr what happens while the command runs */

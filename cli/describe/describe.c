@@ -146,6 +146,8 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     cli_json_set(object, "program", survey->program);
     if (survey->label[0] != '\0')
         cli_json_set(object, "label", survey->label);
+    if (survey->sample_bytes != 0)
+        cli_json_set(object, "sample_bytes", survey->sample_bytes);
     cli_json_set(object, "pid", cli_json_known(survey->process_id));
     set_numbers(object, survey);
     cli_json_set(object, "bytes_per_event", survey->bytes_per_event);
@@ -436,6 +438,9 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool d
     char machine[256];
     print_file(survey, path);
     print_when(survey);
+    if (survey->sample_bytes != 0)
+        line("holds", "a sample of objects, one in %s: what follows is of those alone",
+             FP_BYTES((double)survey->sample_bytes));
     print_counts(survey);
     line_own(are_several ? "processes" : "process", cli_usage_words(survey->usage, details),
              are_several ? " (sums)" : "");

@@ -120,8 +120,8 @@ static const struct cli_option OPTIONS[] = {
      .help = "when that memory is full: 'wait' for the collector, or 'drop' and count what is lost [wait]"},
     {.name = "sites", .argument = "[BYTES]", .how = CLI_CALL, .at = AT(record), .take = take_sites,
      .takes = "a size from 1K to 1G, such as 512K",
-     .help = "record who allocates: the full call stack of every allocation, or of a sample, about one for so "
-             "many bytes: 512K (glibc 2.35 or later); footprints name the program's modules then"},
+     .help = "record who allocates: every allocation's full call stack (glibc 2.35 or later); with BYTES nothing but "
+             "a sample of objects, about one for so many bytes: 512K, cheap, not to be replayed"},
     {.name = "no-residency", .seldom = true, .how = CLI_FLAG, .at = AT(record.no_residency),
      .help = "do not ask the kernel how much of an object of 64K and more is in memory when it goes; "
              "replays then take it for used as a whole"},

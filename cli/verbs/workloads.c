@@ -342,6 +342,18 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
         cli_say(verb, "'%s' is a tar archive: 'tar -xf %s' extracts it", path, path);
         return;
     }
+    struct conv_recording recording = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    const bool is_sample = kind == CONV_KIND_RECORDING &&
+                           conv_recording_read(path, &recording, error) == FP_OK &&
+                           recording.sample_bytes != 0;
+    conv_recording_release(&recording);
+    free(error);
+    if (is_sample) {
+        cli_say(verb, "'%s' is a sample of objects, for sites and leaks: to replay, record without =BYTES",
+                path);
+        return;
+    }
     char *name = cli_output_name(path, ".wl");
     if (title != NULL)
         cli_say(

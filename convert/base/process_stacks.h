@@ -15,7 +15,6 @@ struct conv_stacks {
     char **paths;          /* of the modules */
     struct fp_index index; /* of the modules */
     char *executable;      /* the program's path; "": not known */
-    uint64_t sample_bytes; /* one allocation for so many bytes has its stack (fp_sites.h); 0: all have */
 };
 
 /* A recorder's stacks have half as many frames at most. Whoever asks something of each stack would take forever on those of a file

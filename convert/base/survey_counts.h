@@ -149,6 +149,7 @@ struct conv_survey {
     char program[256];           /* "" when unknown */
     char label[FP_LABEL_BYTES];  /* of the host that it was recorded on; "": none */
     uint32_t process_id;         /* 0 when unknown or several */
+    uint64_t sample_bytes;       /* one object for so many bytes is recorded (fp_sites.h); 0: all are */
     uint64_t start_unix_ns;      /* 0 when unknown */
     uint64_t events;             /* calls of the malloc family */
     uint64_t events_by_call[CONV_CALLS]; /* marks that are no calls too, outside `events` */

@@ -162,9 +162,7 @@ static enum fp_status take_stacks(void *data, struct conv_stacks *ret_stacks, st
     struct workload *workload = data;
     struct wl_stacks stacks;
     bool done;
-    *ret_stacks = (struct conv_stacks){
-        .executable = strdup(""),
-        .sample_bytes = fp_sample_mean(wl_reader_meta(workload->reader, FP_SAMPLE_META))};
+    *ret_stacks = (struct conv_stacks){.executable = strdup("")};
     if (wl_reader_stacks(workload->reader, &stacks) != FP_OK)
         return conv_fail_with(error, workload->path, wl_reader_error(workload->reader));
     done = conv_stacks_add(ret_stacks, &stacks.sites) && ret_stacks->executable != NULL;

@@ -278,9 +278,7 @@ static enum fp_status take_stacks(void *data, struct conv_stacks *ret_stacks, st
     const struct conv_parts *parts = &((const struct footprint *)data)->image.parts;
     const char *executable = conv_parts_meta(parts, "executable");
     bool done = true;
-    *ret_stacks = (struct conv_stacks){
-        .executable = strdup(executable != NULL ? executable : ""),
-        .sample_bytes = fp_sample_mean(conv_parts_meta(parts, FP_SAMPLE_META))};
+    *ret_stacks = (struct conv_stacks){.executable = strdup(executable != NULL ? executable : "")};
     for (size_t i = 0; i < parts->count && done; i++)
         if (parts->parts[i].info->sites != NULL)
             done = conv_stacks_add(ret_stacks, parts->parts[i].info->sites);
@@ -312,6 +310,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
     survey->kind = CONV_KIND_FOOTPRINT;
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
     conv_survey_label(survey, conv_parts_meta(parts, FP_LABEL_META));
+    survey->sample_bytes = fp_sample_mean(conv_parts_meta(parts, FP_SAMPLE_META));
     survey->process_id = parts->parts[0].info->process_id;
     survey->start_unix_ns = parts->parts[0].info->start_unix_ns + parts->begin_ns;
     survey->file_bytes = parts->file_bytes;

@@ -124,7 +124,8 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
 static void forget_sites(struct conv_heap *heap)
 {
     for (size_t i = 0; i < heap->slot_count; i++)
-        heap->slots[i].site = heap->slots[i].site != 0 ? FP_CUT_INHERITED : 0;
+        if (heap->slots[i].site != 0 && heap->slots[i].site != FP_CUT_UNSAMPLED)
+            heap->slots[i].site = FP_CUT_INHERITED;
 }
 
 /* Let an ancestor live up to its fork. Returns FP_OK, or FP_ERR_MEMORY; other failures leave heirs->reached false. */

@@ -226,6 +226,7 @@ bool conv_recording_take(json_t *root, struct conv_recording *ret_recording)
         .windows_removed = conv_json_count(root, "windows_removed"),
         .events_removed = conv_json_count(root, "events_removed"),
         .unattached = conv_json_count(root, "processes_unattached"),
+        .sample_bytes = conv_json_count(root, FP_SAMPLE_META),
         .max_size_bytes = conv_json_count(root, "max_size_bytes"),
         .collector_cpu_ns = conv_json_count(root, "collector_cpu_ns"),
         .segment_bytes = conv_json_count(root, "segment_bytes"),

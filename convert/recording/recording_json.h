@@ -41,6 +41,7 @@ struct conv_recording {
     uint64_t stopped_ns; /* since recording began */
     uint64_t start_unix_ns, duration_ns;
     uint64_t events, bytes, stalls, stall_ns;
+    uint64_t sample_bytes;   /* as in struct conv_survey */
     uint64_t max_size_bytes; /* 0: no limit */
     uint64_t collector_cpu_ns, segment_bytes;
     uint64_t windows, windows_removed, events_removed;

@@ -58,6 +58,14 @@ struct conv_site_range conv_site_range(double figure, double samples, double var
                                     samples > 0 ? figure / samples * most[(unsigned)samples] : INFINITY};
 }
 
+struct conv_site_range conv_site_peak_range(double figure, double samples, double variance)
+{
+    struct conv_site_range range = conv_site_range(figure, samples, variance);
+    if (range.is_told)
+        range.low = fmax(0, range.low - (range.high - figure));
+    return range;
+}
+
 /* ---- sites ----------------------------------------------------------------------------------- */
 
 static bool new_counts(struct conv_site_tally *tally, uint32_t site)
@@ -65,7 +73,8 @@ static bool new_counts(struct conv_site_tally *tally, uint32_t site)
     if (!CONV_RESERVE_COUNTED(tally->counts, tally->capacity, tally->count + 1) ||
         !CONV_RESERVE_COUNTED(tally->lives, tally->lives_capacity, tally->count + 1))
         return false;
-    tally->counts[tally->count] = (struct conv_site_counts){.site = site, .least_size = UINT64_MAX};
+    tally->counts[tally->count] = (struct conv_site_counts){
+        .site = site, .least_size = UINT64_MAX, .freed_soon = tally->sample_bytes != 0 ? NAN : 0};
     tally->lives[tally->count] = tally->peaks;
     tally->of_site[site] = (uint32_t)++tally->count;
     return true;
@@ -87,13 +96,13 @@ static bool counts_of(struct conv_site_tally *tally, uint32_t site, uint32_t *re
     return true;
 }
 
-/* An object outside of the sample counts for nothing; one that a forked process brings along is counted one by one. */
+/* An object outside of the sample, which a chosen one was resized to, counts for nothing. */
 static struct conv_site_weight weight_of(const struct conv_site_tally *tally, uint32_t counts, uint64_t bytes)
 {
     const uint32_t site = tally->counts[counts].site;
     if (site == FP_CUT_UNSAMPLED && tally->sample_bytes != 0)
         return (struct conv_site_weight){0, 0};
-    return conv_site_weight(bytes, site != 0 && site != FP_CUT_INHERITED ? tally->sample_bytes : 0);
+    return conv_site_weight(bytes, tally->sample_bytes);
 }
 
 /* times: 1; -1 takes off again. */
@@ -141,7 +150,7 @@ static struct conv_site_counts *end_object(struct conv_site_tally *tally, struct
     const struct conv_site_weight weight = weight_of(tally, ended->counts, object.bytes);
     keep_peak(tally, ended->counts);
     add_live(counts, weight, object.bytes, -1);
-    tally->live_bytes -= object.bytes;
+    tally->live_bytes -= weight.objects * (double)object.bytes;
     free_object(tally, object.id);
     return counts;
 }
@@ -196,15 +205,13 @@ static enum fp_status begin_object(struct conv_site_tally *tally, const struct c
         .birth_ns = tally->now_ns, .birth_call = tally->calls, .counts = of, .lane = event->lane};
     const struct conv_site_weight weight = weight_of(tally, of, step->bytes);
     keep_peak(tally, of);
-    tally->allocations++;
-    tally->bytes = conv_add_saturating(tally->bytes, step->bytes);
     counts->allocations += weight.objects;
     counts->bytes += weight.objects * (double)step->bytes;
     conv_site_rest_on(&counts->made, weight, step->bytes, 1);
     add_live(counts, weight, step->bytes, 1);
     counts->least_size = step->bytes < counts->least_size ? step->bytes : counts->least_size;
     counts->most_size = step->bytes > counts->most_size ? step->bytes : counts->most_size;
-    tally->live_bytes += step->bytes;
+    tally->live_bytes += weight.objects * (double)step->bytes;
     if (tally->live_bytes > tally->peak_bytes) {
         tally->peak_bytes = tally->live_bytes;
         tally->peak_ns = tally->now_ns;
@@ -325,8 +332,6 @@ static void look_at(struct conv_site_tally *tally, const struct conv_live_entry 
     const double whole = (double)tally->now_ns + 1;
     const struct conv_site_weight weight = weight_of(tally, live->counts, object.bytes);
     const double bytes = weight.objects * (double)object.bytes;
-    tally->left_objects++;
-    tally->left_bytes += object.bytes;
     add_live(counts, weight, object.bytes, 1);
     counts->quarter_bytes[(size_t)((double)live->birth_ns * CONV_SITE_QUARTERS / whole)] += bytes;
     counts->oldest_ns = age_ns > counts->oldest_ns ? age_ns : counts->oldest_ns;

@@ -16,9 +16,9 @@
 
 #include "convert/ops/track.h"
 
-/* ---- figures of call sites where only a sample of allocations has its stack (footprint/fp/fp_sites.h) --
+/* ---- figures of call sites where only a sample of objects is recorded (footprint/fp/fp_sites.h) --
  *
- * An object that was sampled with the probability p stands for 1 / p objects (Horvitz and Thompson): each by its own size, and then
+ * An object that was chosen with the probability p stands for 1 / p objects (Horvitz and Thompson): each by its own size, and then
  * they are summed. So a figure has no bias, and the sum of (1 - p) / p^2, of bytes times their square, none as its variance. */
 
 #define CONV_SAMPLES_LEAST 10 /* fewer tell no more than an upper bound */
@@ -54,6 +54,10 @@ void conv_site_rest_on(struct conv_site_basis *basis, struct conv_site_weight we
  * on fewer than CONV_SAMPLES_LEAST is told only where they are so large that hardly any can have been missed. */
 struct conv_site_range conv_site_range(double figure, double samples, double variance);
 
+/* conv_site_peak_range - likewise of what was live when most was. By the same estimates that moment is found, which are too high
+ * there: it goes down twice as far. */
+struct conv_site_range conv_site_peak_range(double figure, double samples, double variance);
+
 #define CONV_SOON_CALLS    100u
 #define CONV_LIFE_CLASSES  48u /* class k: 2^k .. 2^(k+1) - 1 ns; the last one also what is longer */
 #define CONV_SITE_QUARTERS 4u
@@ -64,7 +68,7 @@ struct conv_site_counts {
     uint32_t site;                   /* fp_sites.h; 0: not known */
     double allocations, bytes;       /* resizes too, with all that they return */
     double resized;                  /* objects that ended by a resize */
-    double freed, freed_soon;        /* objects; of them, soon */
+    double freed, freed_soon;        /* objects; of them, soon, which of a sample is not known: NAN */
     double freed_elsewhere;          /* by another thread than the one that allocated */
     double live_objects, live_bytes; /* at the end */
     double peak_objects, peak_bytes; /* at the process' peak */
@@ -97,11 +101,10 @@ struct conv_site_tally {
     struct conv_site_counts *counts;
     uint64_t *lives; /* as counts: at which peak its peak figures were taken last */
     size_t count, capacity, lives_capacity;
-    uint64_t sample_bytes;       /* as in struct conv_sites; to be set before the first event */
-    uint64_t allocations, bytes; /* of all sites, exactly; likewise at the end the next two */
-    uint64_t left_objects, left_bytes;
+    uint64_t sample_bytes; /* as in struct conv_survey; to be set before the first event */
     uint64_t calls, now_ns;
-    uint64_t live_bytes, peak_bytes, peak_ns;
+    double live_bytes, peak_bytes; /* of a sample, estimates */
+    uint64_t peak_ns;
     uint64_t peaks; /* so many times there was more than ever */
 };
 

@@ -99,15 +99,9 @@ static enum fp_status conclude(struct conv_site_tally *tally, const struct conv_
     for (size_t i = 0; i < tally->count; i++)
         if (tally->counts[i].site != FP_CUT_UNSAMPLED || tally->sample_bytes == 0)
             sites->counts[sites->count++] = tally->counts[i];
-    sites->sample_bytes = tally->sample_bytes;
     sites->all_live_bytes = tally->live_bytes;
-    sites->peak_bytes = tally->peak_bytes;
     sites->peak_ns = tally->peak_ns;
     sites->end_ns = tally->now_ns;
-    sites->live_bytes = tally->left_bytes;
-    sites->live_objects = tally->left_objects;
-    sites->allocations = tally->allocations;
-    sites->bytes = tally->bytes;
     return FP_OK;
 }
 
@@ -132,7 +126,7 @@ static enum fp_status run(const char *path, enum conv_kind kind, const struct co
     if (!conv_site_tally_init(&tally) && status == FP_OK)
         status = conv_fail_memory(error, path, "its sites");
     if (status == FP_OK)
-        tally.sample_bytes = sites->owner.sample_bytes;
+        tally.sample_bytes = sites->survey.sample_bytes;
     settled.watch = watch;
     settled.watch_data = &tally;
     if (status == FP_OK) {

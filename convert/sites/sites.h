@@ -25,20 +25,15 @@ struct conv_sites_ages {
 };
 
 struct conv_sites {
-    struct conv_survey survey; /* of the pass */
-    uint64_t sample_bytes;     /* one allocation for so many bytes has its stack (fp_sites.h); 0: all have */
-    struct conv_site_counts
-        *counts; /* by number of site; 0, where there is one, first. What was not sampled has none */
+    struct conv_survey survey;       /* of the pass */
+    struct conv_site_counts *counts; /* by site; 0, where there is one, first. What was not chosen has none */
     size_t count;
-    /* Totals of the process, which are no estimates. */
-    uint64_t live_bytes, live_objects; /* at the end, of those ages */
-    uint64_t all_live_bytes;           /* at the end, of any age */
-    uint64_t peak_bytes, peak_ns;      /* the process' peak, and when it was */
-    uint64_t end_ns;                   /* of what was read: of the recording, or the section */
-    uint64_t whole_ns;                 /* the recording's end; 0: not known */
-    uint64_t since_ns;                 /* what counts as live was made then or later */
-    uint64_t until_ns;                 /* and before this, by the recording's clock */
-    uint64_t allocations, bytes;
+    double all_live_bytes;  /* at the end, of any age */
+    uint64_t peak_ns;       /* when the process' peak was */
+    uint64_t end_ns;        /* of what was read: of the recording, or the section */
+    uint64_t whole_ns;      /* the recording's end; 0: not known */
+    uint64_t since_ns;      /* what counts as live was made then or later */
+    uint64_t until_ns;      /* and before this, by the recording's clock */
     const char *executable; /* the program's path; "": not known */
     struct fp_sites stacks;
     struct conv_stacks owner; /* of both */

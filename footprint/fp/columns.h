@@ -29,7 +29,6 @@
  * printable, and the reader of the file checks once more. */
 
 struct fp_site_decoder {
-    bool sampled; /* nothing is predicted: an allocation without a told site was not sampled */
     struct fp_site_predictor predictor;
     uint32_t told; /* the next allocation's site, where it is not the one that is guessed; 0: it is */
     /* The receivers of sites; a module's path lasts until the call returns. */

@@ -40,7 +40,7 @@ enum fp_cut {
     FP_CUT_BROKEN = 7,     /* a frame that led out of the stack, or nowhere */
     FP_CUT_MEMORY = 8,     /* the recorder had no memory for it */
     FP_CUT_INHERITED = 9,  /* a parent's, which numbers its stacks for itself. In no footprint */
-    FP_CUT_UNSAMPLED = 10, /* not in the sample of stacks (below). Only as a site by itself */
+    FP_CUT_UNSAMPLED = 10, /* not in the sample (below), but resized from what is. Only as a site by itself */
     FP_CUT_COUNT = 11,
 };
 
@@ -90,10 +90,10 @@ void fp_module_map_release(struct fp_module_map *map);
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-/* In a recording not every allocation may have its call stack, but a sample of them. It is memoryless, by bytes: as if points lay on all bytes that are ever allocated, at random, one in `mean` of them, and an
- * allocation were sampled where one lies on it. So each is for itself, with a probability that its size gives:
- * 1 - exp(-size / mean). Whoever divides by it has an unbiased estimate of all. */
-#define FP_SAMPLE_META        "sites_bytes" /* of a footprint: the mean; absent where all have their stack */
+/* A recording may have a sample of objects alone. It is memoryless, by bytes: as if points lay on all bytes that are ever allocated, at
+ * random, one in `mean` of them, and an object were recorded where one lies on it. So each is for itself, with a probability that its
+ * size gives: 1 - exp(-size / mean). Whoever divides by it has an unbiased estimate of all. */
+#define FP_SAMPLE_META        "sites_bytes" /* of a footprint: the mean; absent where all calls are recorded */
 #define FP_SAMPLE_MEAN_LEAST  UINT64_C(1024)
 #define FP_SAMPLE_MEAN_MOST   (UINT64_C(1) << 30)
 #define FP_SAMPLE_BYTES_LEAST UINT64_C(16) /* no object counts as smaller, however small the request */

@@ -18,8 +18,6 @@ uint32_t fp_site_decoder_site(struct fp_site_decoder *decoder, uint64_t size)
 {
     const uint32_t told = decoder->told;
     decoder->told = 0;
-    if (decoder->sampled)
-        return told != 0 ? told : FP_CUT_UNSAMPLED;
     uint32_t *guess = fp_site_guess(&decoder->predictor, size);
     const uint32_t site = told != 0 ? told : *guess;
     fp_site_settle(&decoder->predictor, guess, site);
@@ -208,16 +206,6 @@ static uint32_t take_sited(struct fp_columns *columns, const uint64_t *words, ui
     return at;
 }
 
-/* Records of one word that are not in the sample. As take_short. */
-static uint32_t take_unsampled(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
-{
-    const uint32_t first = columns->mark_count;
-    at = take_short(columns, words, at, end);
-    for (uint32_t i = first; i < columns->mark_count; i++)
-        columns->memory->sites[i] = FP_CUT_UNSAMPLED;
-    return at;
-}
-
 /* A record of two or three words. Returns how many it took, 0: it is none. */
 static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uint32_t left, uint64_t epoch)
 {
@@ -279,10 +267,8 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
             taken = count - *at < room ? count : *at + room;
             if (columns->sites == NULL)
                 *at = take_short(columns, words, *at, taken);
-            else if (columns->sites->sampled && columns->sites->told == 0)
-                *at = take_unsampled(columns, words, *at, taken);
             else
-                *at = take_sited(columns, words, *at, columns->sites->sampled ? *at + 1 : taken);
+                *at = take_sited(columns, words, *at, taken);
             continue;
         }
         taken = take_long(columns, words + *at, count - *at, *epoch);

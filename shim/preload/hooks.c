@@ -36,19 +36,73 @@ static void *boot_or_enomem(size_t alignment, size_t size)
     return address;
 }
 
-/* ---- malloc and free ---------------------------------------------------------------------------- */
+/* ---- the steps of several ------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) void *malloc_slow(size_t size, const void *caller)
+/* If the allocator lacks a rarer form, the one that every allocator has serves it. */
+static void *by_posix_memalign(size_t alignment, size_t size)
+{
+    void *address = NULL;
+    const int error = shim_next.posix_memalign(&address,
+                                               alignment < sizeof(void *) ? sizeof(void *) : alignment, size);
+    if (error == 0)
+        return address;
+    errno = error;
+    return NULL;
+}
+
+/* Calls that take a size and no more. */
+static __attribute__((noinline)) void *of_size(unsigned call, size_t size, const void *caller)
 {
     struct lane *lane;
-    const enum turn turn = turn_slow(&lane, caller);
+    const enum turn turn = turn_make(&lane, caller, size);
     if (turn == TURN_BOOT)
-        return boot_or_enomem(0, size);
-    void *address = shim_next.malloc(size);
+        return boot_or_enomem(call == FP_CALL_MALLOC ? 0 : PAGE_ALIGNMENT, size);
+    void *(*const next)(size_t) = call == FP_CALL_MALLOC   ? shim_next.malloc
+                                  : call == FP_CALL_VALLOC ? shim_next.valloc
+                                                           : shim_next.pvalloc;
+    const size_t mask = next == NULL ? (size_t)sysconf(_SC_PAGESIZE) - 1 : 0;
+    const size_t whole = call == FP_CALL_PVALLOC && size <= SIZE_MAX - mask ? (size + mask) & ~mask : size;
+    void *address = next != NULL ? next(size) : by_posix_memalign(mask + 1, whole);
     if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_MALLOC, address, size, 0);
+        turn_allocated(lane, call, address, size, 0);
     return address;
 }
+
+static void *aligned(unsigned call, size_t alignment, size_t size, const void *caller)
+{
+    struct lane *lane;
+    const enum turn turn = turn_make(&lane, caller, size);
+    if (turn == TURN_BOOT)
+        return boot_or_enomem(alignment, size);
+    void *(*const next)(size_t, size_t) = call == FP_CALL_MEMALIGN ? shim_next.memalign
+                                                                   : shim_next.aligned_alloc;
+    void *address = next != NULL ? next(alignment, size) : by_posix_memalign(alignment, size);
+    if (turn == TURN_RECORD)
+        turn_allocated(lane, call, address, size, alignment);
+    return address;
+}
+
+/* ends: chosen_ends' answer. What the allocator has no other release for is freed. */
+static __attribute__((noinline)) void release(unsigned call, void *address, size_t alignment, size_t size,
+                                              bool ends, const void *caller)
+{
+    struct lane *lane;
+    const enum turn turn = ends ? turn_take(&lane, caller) : TURN_FORWARD;
+    if (turn == TURN_BOOT)
+        return; /* only boot memory can exist by now, and it is never returned */
+    if (turn == TURN_RECORD)
+        lane = turn_record(lane, call, address, size, alignment);
+    if (call == FP_CALL_FREE_SIZED && shim_next.free_sized != NULL)
+        shim_next.free_sized(address, size);
+    else if (call == FP_CALL_FREE_ALIGNED_SIZED && shim_next.free_aligned_sized != NULL)
+        shim_next.free_aligned_sized(address, alignment, size);
+    else
+        shim_next.free(address);
+    if (turn == TURN_RECORD)
+        turn_done(lane);
+}
+
+/* ---- malloc and free ---------------------------------------------------------------------------- */
 
 /* Stands out of line, and returns the address, so that malloc keeps two registers over its call and not four. */
 static __attribute__((noinline)) void *malloc_finish(struct lane *lane, void *address, size_t size)
@@ -60,9 +114,11 @@ static __attribute__((noinline)) void *malloc_finish(struct lane *lane, void *ad
 
 void *malloc(size_t size)
 {
+    if (unlikely(chosen_passes(size)))
+        return shim_next.malloc(size);
     struct lane *lane = shim_lane;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN))
-        return malloc_slow(size, TURN_CALLER);
+        return of_size(FP_CALL_MALLOC, size, TURN_CALLER);
     lane_set_gate(lane, GATE_FORWARD);
     void *address = shim_next.malloc(size);
     lane_set_gate(lane, GATE_RECORD);
@@ -70,19 +126,6 @@ void *malloc(size_t size)
         return malloc_finish(lane, address, size);
     lane_set_gate(lane, GATE_OPEN);
     return address;
-}
-
-static __attribute__((noinline)) void free_slow(void *address, const void *caller)
-{
-    struct lane *lane;
-    const enum turn turn = turn_slow(&lane, caller);
-    if (turn == TURN_BOOT)
-        return; /* only boot memory can exist by now, and it is never returned */
-    if (turn == TURN_RECORD)
-        lane = turn_record(lane, FP_CALL_FREE, address, 0, 0);
-    shim_next.free(address);
-    if (turn == TURN_RECORD)
-        turn_done(lane);
 }
 
 /* Finish a free that did not fit one word. */
@@ -101,8 +144,12 @@ void free(void *address)
     struct lane *lane = shim_lane;
     if (unlikely(boot_owns(address)))
         return;
+    if (unlikely(!chosen_ends(address))) {
+        shim_next.free(address);
+        return;
+    }
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN || large_suspects(address))) {
-        free_slow(address, TURN_CALLER);
+        release(FP_CALL_FREE, address, 0, 0, true, TURN_CALLER);
         return;
     }
     lane_set_gate(lane, GATE_RECORD);
@@ -116,16 +163,19 @@ void free(void *address)
 
 /* ---- calloc, realloc --------------------------------------------------------------------------------- */
 
+/* The bytes of an array; SIZE_MAX where they have no number. */
+static inline size_t product(size_t count, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
+}
+
 void *calloc(size_t count, size_t size)
 {
     struct lane *lane;
-    const enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_BOOT) {
-        size_t bytes;
-        if (__builtin_mul_overflow(count, size, &bytes))
-            bytes = SIZE_MAX;
-        return boot_or_enomem(0, bytes); /* zeroed: static and never reused */
-    }
+    const enum turn turn = turn_make(&lane, TURN_CALLER, product(count, size));
+    if (turn == TURN_BOOT)
+        return boot_or_enomem(0, product(count, size)); /* zeroed: static and never reused */
     void *address = shim_next.calloc(count, size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, FP_CALL_CALLOC, address, size, count);
@@ -142,105 +192,66 @@ static void *move_from_boot(void *address, size_t size)
     return moved;
 }
 
-static struct lane *resize_from(struct lane *lane, const void *address)
+static void *next_reallocarray(void *address, size_t count, size_t size)
 {
-    if (address == NULL)
-        return lane;
-    return turn_record(lane, FP_MARK_RESIZE_FROM, address, 0, 0);
+    if (shim_next.reallocarray != NULL)
+        return shim_next.reallocarray(address, count, size);
+    if (product(count, size) != SIZE_MAX)
+        return shim_next.realloc(address, count * size);
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* Inlined, so that each call is known. count: 1 for realloc. */
+static inline __attribute__((always_inline)) void *resize(unsigned call, void *address, size_t count,
+                                                          size_t size, const void *caller)
+{
+    struct lane *lane;
+    void *result;
+    const size_t bytes = product(count, size);
+    const bool ends = chosen_ends(address);
+    const uint64_t left = ends ? 0 : chosen_may_pass(bytes);
+    const enum turn turn = unlikely(left != 0) ? TURN_FORWARD : turn_take(&lane, caller);
+    if (unlikely(turn == TURN_BOOT || boot_owns(address))) {
+        result = address != NULL ? move_from_boot(address, bytes) : boot_or_enomem(0, bytes);
+    } else {
+        if (turn == TURN_RECORD && address != NULL && ends)
+            lane = turn_record(lane, FP_MARK_RESIZE_FROM, address, 0, 0);
+        if (turn == TURN_RECORD && call == FP_CALL_REALLOCARRAY)
+            lane_set_gate(lane, lane_gate(lane) | GATE_PASS);
+        result = call == FP_CALL_REALLOC ? shim_next.realloc(address, size)
+                                         : next_reallocarray(address, count, size);
+        if (unlikely(result == NULL) && bytes != 0 && ends)
+            (void)chosen_add((uintptr_t)address); /* it has just left room for itself */
+    }
+    if (turn == TURN_RECORD)
+        turn_allocated(lane, call, result, size, call == FP_CALL_REALLOC ? 0 : count);
+    chosen_passed(left, bytes);
+    return result;
 }
 
 void *realloc(void *address, size_t size)
 {
-    struct lane *lane;
-    void *result;
-    const enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_BOOT)
-        return address != NULL ? move_from_boot(address, size) : boot_or_enomem(0, size);
-    if (unlikely(boot_owns(address))) {
-        result = move_from_boot(address, size);
-    } else {
-        if (turn == TURN_RECORD)
-            lane = resize_from(lane, address);
-        result = shim_next.realloc(address, size);
-    }
-    if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_REALLOC, result, size, 0);
-    return result;
-}
-
-static void *next_reallocarray(void *address, size_t count, size_t size)
-{
-    size_t bytes;
-    if (shim_next.reallocarray != NULL)
-        return shim_next.reallocarray(address, count, size);
-    if (__builtin_mul_overflow(count, size, &bytes)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return shim_next.realloc(address, bytes);
+    return resize(FP_CALL_REALLOC, address, 1, size, TURN_CALLER);
 }
 
 void *reallocarray(void *address, size_t count, size_t size)
 {
-    struct lane *lane;
-    void *result;
-    const enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (unlikely(turn == TURN_BOOT || boot_owns(address))) {
-        size_t bytes;
-        if (__builtin_mul_overflow(count, size, &bytes)) {
-            errno = ENOMEM;
-            result = NULL;
-        } else {
-            result = address != NULL ? move_from_boot(address, bytes) : boot_or_enomem(0, bytes);
-        }
-    } else {
-        if (turn == TURN_RECORD) {
-            lane = resize_from(lane, address);
-            lane_set_gate(lane, lane_gate(lane) | GATE_PASS);
-        }
-        result = next_reallocarray(address, count, size);
-    }
-    if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_REALLOCARRAY, result, size, count);
-    return result;
+    return resize(FP_CALL_REALLOCARRAY, address, count, size, TURN_CALLER);
 }
 
-/* ---- C23 releases: where the allocator has none, they are free ------------------------------------- */
+/* ---- C23 releases ------------------------------------------------------------------------------- */
 
 void free_sized(void *address, size_t size)
 {
-    struct lane *lane;
-    if (unlikely(boot_owns(address)))
-        return;
-    enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_BOOT)
-        return;
-    if (turn == TURN_RECORD)
-        lane = turn_record(lane, FP_CALL_FREE_SIZED, address, size, 0);
-    if (shim_next.free_sized != NULL)
-        shim_next.free_sized(address, size);
-    else
-        shim_next.free(address);
-    if (turn == TURN_RECORD)
-        turn_done(lane);
+    if (likely(!boot_owns(address)))
+        release(FP_CALL_FREE_SIZED, address, 0, size, chosen_ends(address), TURN_CALLER);
 }
 
 void free_aligned_sized(void *address, size_t alignment, size_t size)
 {
-    struct lane *lane;
-    if (unlikely(boot_owns(address)))
-        return;
-    enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_BOOT)
-        return;
-    if (turn == TURN_RECORD)
-        lane = turn_record(lane, FP_CALL_FREE_ALIGNED_SIZED, address, size, alignment);
-    if (shim_next.free_aligned_sized != NULL)
-        shim_next.free_aligned_sized(address, alignment, size);
-    else
-        shim_next.free(address);
-    if (turn == TURN_RECORD)
-        turn_done(lane);
+    if (likely(!boot_owns(address)))
+        release(FP_CALL_FREE_ALIGNED_SIZED, address, alignment, size, chosen_ends(address), TURN_CALLER);
 }
 
 /* ---- alignment --------------------------------------------------------------------------------------- */
@@ -248,7 +259,7 @@ void free_aligned_sized(void *address, size_t alignment, size_t size)
 int posix_memalign(void **ret_address, size_t alignment, size_t size)
 {
     struct lane *lane;
-    const enum turn turn = turn_take(&lane, TURN_CALLER);
+    const enum turn turn = turn_make(&lane, TURN_CALLER, size);
     if (turn == TURN_BOOT) {
         void *address = boot_allocate(alignment, size);
         if (address == NULL)
@@ -262,76 +273,24 @@ int posix_memalign(void **ret_address, size_t alignment, size_t size)
     return error;
 }
 
-/* If the allocator lacks a rarer form, the one that every allocator has serves it. */
-static void *by_posix_memalign(size_t alignment, size_t size)
-{
-    void *address = NULL;
-    const int error = shim_next.posix_memalign(&address,
-                                               alignment < sizeof(void *) ? sizeof(void *) : alignment, size);
-    if (error == 0)
-        return address;
-    errno = error;
-    return NULL;
-}
-
-static void *aligned(unsigned call, void *(*next)(size_t, size_t), size_t alignment, size_t size,
-                     const void *caller)
-{
-    struct lane *lane;
-    const enum turn turn = turn_take(&lane, caller);
-    if (turn == TURN_BOOT)
-        return boot_or_enomem(alignment, size);
-    if (next == NULL)
-        next = call == FP_CALL_MEMALIGN ? shim_next.memalign : shim_next.aligned_alloc;
-    void *address = next != NULL ? next(alignment, size) : by_posix_memalign(alignment, size);
-    if (turn == TURN_RECORD)
-        turn_allocated(lane, call, address, size, alignment);
-    return address;
-}
-
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return aligned(FP_CALL_ALIGNED_ALLOC, shim_next.aligned_alloc, alignment, size, TURN_CALLER);
+    return aligned(FP_CALL_ALIGNED_ALLOC, alignment, size, TURN_CALLER);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    return aligned(FP_CALL_MEMALIGN, shim_next.memalign, alignment, size, TURN_CALLER);
-}
-
-static size_t page_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
+    return aligned(FP_CALL_MEMALIGN, alignment, size, TURN_CALLER);
 }
 
 void *valloc(size_t size)
 {
-    struct lane *lane;
-    const enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_BOOT)
-        return boot_or_enomem(PAGE_ALIGNMENT, size);
-    void *address = shim_next.valloc != NULL ? shim_next.valloc(size) : by_posix_memalign(page_bytes(), size);
-    if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_VALLOC, address, size, 0);
-    return address;
+    return of_size(FP_CALL_VALLOC, size, TURN_CALLER);
 }
 
 void *pvalloc(size_t size)
 {
-    struct lane *lane;
-    void *address;
-    const enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_BOOT)
-        return boot_or_enomem(PAGE_ALIGNMENT, size);
-    if (shim_next.pvalloc != NULL) {
-        address = shim_next.pvalloc(size);
-    } else {
-        const size_t mask = page_bytes() - 1;
-        address = by_posix_memalign(mask + 1, size > SIZE_MAX - mask ? size : (size + mask) & ~mask);
-    }
-    if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_PVALLOC, address, size, 0);
-    return address;
+    return of_size(FP_CALL_PVALLOC, size, TURN_CALLER);
 }
 
 /* ---- no call of ours, but it must know our own memory ------------------------------------------------ */

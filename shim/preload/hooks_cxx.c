@@ -37,11 +37,14 @@ int shim_personality(int version, int actions, uint64_t exception_class, void *e
 #define UNWIND_THROUGH_US()                                                                                  \
     __asm__ volatile(".cfi_personality 0x1b, shim_personality") /* pc-relative, 32 bits */
 
-/* Note the operator on the lane. Returns the lane when this call is the outermost operator and has to finish. */
+/* Note the operator on the lane. Returns the lane when this call is the outermost operator and has to finish.
+ * left: chosen_may_pass' answer. */
 static inline struct lane *operator_enter(unsigned call, size_t size, size_t extra, void *frame,
-                                          const void *caller)
+                                          const void *caller, uint64_t left)
 {
     struct lane *lane = shim_lane;
+    if (unlikely(left != 0))
+        return NULL;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN)) {
         /* slow: no lane yet, nested in something, or a stale note, which turn_slow clears */
         if (turn_slow(&lane, caller) != TURN_RECORD)
@@ -103,9 +106,11 @@ static void *serve_without_next(size_t alignment, size_t size, bool nothrow)
     void *name parameters                                                                                    \
     {                                                                                                        \
         UNWIND_THROUGH_US();                                                                                 \
-        struct lane *lane = operator_enter(FP_CALL_##call, size, alignment, FRAME, CALLER);                  \
+        const uint64_t left = chosen_may_pass(size);                                                         \
+        struct lane *lane = operator_enter(FP_CALL_##call, size, alignment, FRAME, CALLER, left);            \
         const type next = (type)boot_operator(FP_CALL_##call, CALLER);                                       \
         void *address = next != NULL ? next arguments : serve_without_next(alignment, size, nothrow);        \
+        chosen_passed(left, size);                                                                           \
         return operator_leave(lane, FP_CALL_##call, address, size, alignment, FRAME);                        \
     }
 
@@ -132,7 +137,7 @@ static inline bool delete_enter(unsigned call, void *address, size_t size, size_
     *ret_lane = NULL;
     if (unlikely(boot_owns(address)))
         return false;
-    enum turn turn = turn_take(&lane, caller);
+    enum turn turn = chosen_ends(address) ? turn_take(&lane, caller) : TURN_FORWARD;
     if (turn == TURN_BOOT)
         return false;
     if (turn == TURN_RECORD)

@@ -12,8 +12,8 @@
 
 #include "footprint/base/call.h"
 #include "footprint/fp/record.h"
+#include "shim/preload/chosen.h"
 #include "shim/preload/shim.h"
-#include "shim/sites/sample.h"
 
 enum lane_gate {
     GATE_OPEN = 0,
@@ -34,11 +34,9 @@ enum lane_state {
 };
 
 struct lane {
-    uint64_t *cursor; /* next word; NULL without a chunk */
-    uintptr_t
-        limit; /* an allocation goes the slow way from here on: the group's end, or before; 0 always. See lane_set_limit */
-    uint64_t large_mask;  /* bits that no size has of an allocation that the fast path takes */
+    uint64_t *cursor;     /* next word; NULL without a chunk */
     uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
+    uintptr_t make_mask;  /* likewise for allocations; with stacks 0: all go the slow way */
     _Atomic uint64_t *epoch_word; /* of our slot */
     uint64_t epoch;               /* of the records at the cursor */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
@@ -70,7 +68,7 @@ struct lane {
     struct {
         uint32_t gate, as_call;
     } outer[LANE_NEST_MOST];
-    struct sample sample; /* of allocations whose stacks are recorded */
+    uint64_t random; /* of the gaps between chosen objects */
 };
 
 #pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
@@ -121,42 +119,19 @@ static inline void lane_prefetch(const uint64_t *cursor)
 static inline void lane_set_groups(struct lane *lane, uintptr_t mask)
 {
     lane->group_mask = mask;
-    lane->limit = 0; /* until the next record, by the slow way */
-}
-
-/* lane_set_limit - a record was stored by the slow way: how far the fast one goes. With the stacks of all nowhere, with those of a
- * sample as far as the next one can be. */
-static inline void lane_set_limit(struct lane *lane)
-{
-    const uintptr_t cursor = (uintptr_t)lane->cursor;
-    uintptr_t limit = ((cursor - 1) | lane->group_mask) + 1; /* of NULL 0 */
-    if (unlikely(lane->sample.mean != 0)) {
-        const uintptr_t next = sample_next(&lane->sample, cursor);
-        limit = next < limit ? next : limit;
-    } else if (unlikely(lane->sites != NULL)) {
-        limit = 0;
-    }
-    lane->limit = limit;
+    lane->make_mask = lane->sites != NULL || shim_chosen.mean != 0 ? 0 : mask;
 }
 
 #define LANE_SIZE_BITS 14u
-#define LANE_LARGE     (~UINT64_C(0) << LANE_SIZE_BITS) /* large_mask where no sample has a narrower one */
-_Static_assert(FP_MIDDLING_BYTES == 1u << LANE_SIZE_BITS && LANE_SIZE_BITS <= FP_RECORD_SHORT_SIZE_BITS &&
-                   SAMPLE_LARGE_BITS_MOST <= LANE_SIZE_BITS,
+#define LANE_LARGE     (~UINT64_C(0) << LANE_SIZE_BITS)
+_Static_assert(FP_MIDDLING_BYTES == 1u << LANE_SIZE_BITS && LANE_SIZE_BITS <= FP_RECORD_SHORT_SIZE_BITS,
                "the one test says all");
-
-/* lane_takes - whether these numbers fit one word, and nothing is to be noted of an object of that size (large.h, sample.h), so
- * that the fast path may store them. */
-static inline bool lane_takes(uint64_t large_mask, uintptr_t address, uint64_t size)
-{
-    return ((size & large_mask) | address >> FP_RECORD_ADDRESS_BITS | (address & FP_RECORD_CODE_MASK)) == 0;
-}
 
 /* lane_store - put a call of one word at the cursor, with the gate at GATE_RECORD; the fast path. A cursor at a group's end needs a
  * stamp, at a chunk's end a chunk; NULL looks like both.
  * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
  * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md.
- * allocates whether the call may have a site: then the fast path ends at the lane's limit.
+ * allocates whether the call may have a site.
  * code      fp_record_code's; 0 never fits.
  * Returns   whether it was stored; if not, lane_record_slow has to. */
 static inline bool lane_store(struct lane *lane, bool allocates, unsigned code, uintptr_t address,
@@ -164,12 +139,12 @@ static inline bool lane_store(struct lane *lane, bool allocates, unsigned code, 
 {
     uint64_t *cursor = lane->cursor;
     uint64_t epoch;
-    if (unlikely(code == 0 || (allocates ? (uintptr_t)cursor >= lane->limit
-                                         : ((uintptr_t)cursor & lane->group_mask) == 0)))
+    if (unlikely(code == 0 || ((uintptr_t)cursor & (allocates ? lane->make_mask : lane->group_mask)) == 0))
         return false;
     epoch = get_acquire(lane->epoch_word);
-    if (unlikely(epoch != lane->epoch ||
-                 !lane_takes(allocates ? lane->large_mask : LANE_LARGE, address, size)))
+    /* Numbers that do not fit one word, and objects of which something is to be noted (large.h). */
+    if (unlikely(epoch != lane->epoch || ((size & LANE_LARGE) | address >> FP_RECORD_ADDRESS_BITS |
+                                          (address & FP_RECORD_CODE_MASK)) != 0))
         return false;
     /* One word, so whole or absent; the collector reads it after an acquire of the chunk's state, or when the
      * writer is dead. */

@@ -45,7 +45,6 @@ void lane_close_chunk(struct lane *lane)
     if (lane->cursor == NULL)
         return;
     const uint64_t words = (uint64_t)(lane->cursor - (uint64_t *)seg_chunk(&shim_segment, lane->chunk));
-    lane->limit = 0;
     lane->cursor = NULL;
     /* release: the records are in place before the collector may look; pairs with its acquire load */
     put_release(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_FULL) | words << SEG_THREAD_SHIFT);
@@ -71,7 +70,6 @@ bool lane_inherit_chunk(struct lane *lane, uint32_t former)
                      word_of(lane, fits ? SEG_CHUNK_OPEN : SEG_CHUNK_FULL)) &&
         fits)
         return true;
-    lane->limit = 0;
     lane->cursor = NULL;
     return false;
 }
@@ -356,7 +354,6 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     chunk->cut = lane->cut;
     put_release(&chunk->magic, SEG_CHUNK_MAGIC);
     lane->cursor = (uint64_t *)(chunk + 1);
-    lane->sample.at = 0;
     if (lane->sites != NULL) {
         fp_site_begin(&lane->sites->predictor);
         sites_check(false);

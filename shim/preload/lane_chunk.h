@@ -48,20 +48,7 @@ uint64_t lane_clock(void);
 /* lane_put - store a record of any kind, of a live lane with its gate at GATE_RECORD. What cannot be stored is counted. */
 void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra);
 
-/* lane_put_short - the same where it takes one word, its group goes on, and nothing else is due; false: it does not. */
-static inline bool lane_put_short(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
-                                  uint64_t extra)
-{
-    const unsigned code = extra == fp_record_extra(call) ? fp_record_code(call) : 0;
-    if (code == 0 || lane->cursor == NULL || ((uintptr_t)lane->cursor & lane->group_mask) == 0 ||
-        get_acquire(lane->epoch_word) != lane->epoch || !fp_record_is_short(address, size))
-        return false;
-    __atomic_store_n(lane->cursor++, fp_record_short(code, address, size), __ATOMIC_RELEASE);
-    lane_prefetch(lane->cursor);
-    return true;
-}
-
-/* lane_put_sited - an allocation with its site where that is not the one that is guessed; of a sample always. */
+/* lane_put_sited - likewise an allocation with its site, which is not 0, where that is not the one that is guessed; without memory for guesses always. */
 void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
                     uint32_t site);
 
@@ -129,8 +116,7 @@ void user_looks(struct lane *lane);
 void user_follow(struct lane *lane);
 
 /* ---- the call stack of an allocation, as a number that its record has (fp_sites.h). Only where SEG_FLAG_SITES is set:
- * then each lane has a struct lane_sites, and takes the slow way with every allocation, or where the next one of a sample may be
- * (lane.h, lane_set_limit).
+ * then each lane has a struct lane_sites, and takes the slow way with every allocation that is recorded.
  *
  * Laws: those of shim/sites/walk.h while a stack is walked. Memory comes from the kernel when a process or thread attaches; where
  * it cannot (a confined one), allocations have no site. */

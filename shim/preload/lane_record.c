@@ -231,6 +231,9 @@ static bool heed_cut(struct lane *lane, unsigned call, uint64_t epoch)
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
+    if (likely(words == 1 && ((uintptr_t)lane->cursor & lane->group_mask) != 0 &&
+               get_acquire(lane->epoch_word) == lane->epoch))
+        return true;
     bool owes = owes_stamp(lane, get_acquire(lane->epoch_word));
     for (;;) {
         const uint64_t epoch = get_acquire(lane->epoch_word);
@@ -267,23 +270,17 @@ static unsigned code_of(unsigned call, uintptr_t address, uint64_t size, uint64_
 static void store(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
     const unsigned code = code_of(call, address, size, extra);
+    lane_prefetch(lane->cursor);
     if (code != 0)
         store_first(lane, fp_record_short(code, address, size), 1);
     else
         store_long(lane, call, address, size, extra);
 }
 
-void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
-{
-    const unsigned code = code_of(call, address, size, extra);
-    if (make_room(lane, call, code != 0 ? 1 : words_of_long(call, size, extra)))
-        store(lane, call, address, size, extra);
-}
-
 void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
                     uint32_t site)
 {
-    struct fp_site_predictor *predictor = lane->sample.mean == 0 ? &lane->sites->predictor : NULL;
+    struct fp_site_predictor *predictor = site != 0 && lane->sites != NULL ? &lane->sites->predictor : NULL;
     const uint32_t words = code_of(call, address, size, extra) != 0 ? 1 : words_of_long(call, size, extra);
     uint32_t none = 0, *guess = predictor != NULL ? fp_site_guess(predictor, size) : &none;
     /* A new chunk: the predictor begins anew; then there is room for the site, too. */
@@ -296,4 +293,9 @@ void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_
     if (predictor != NULL)
         fp_site_settle(predictor, guess, site);
     store(lane, call, address, size, extra);
+}
+
+void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    lane_put_sited(lane, call, address, size, extra, 0);
 }

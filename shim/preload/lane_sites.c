@@ -10,6 +10,7 @@
 
 #include "shim/preload/confine.h"
 #include "shim/preload/turn.h"
+#include "shim/sites/sample.h"
 
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \
@@ -98,6 +99,7 @@ static void look(void)
 void sites_begin(void)
 {
     shim_process->sites = NULL;
+    shim_chosen.mean = shim_segment.fixed.flags & SEG_FLAG_SITES ? shim_segment.fixed.sites_bytes : 0;
     if (!PROCESSOR_IS_KNOWN || !(shim_segment.fixed.flags & SEG_FLAG_SITES) || !confine_may_call())
         return;
     look();
@@ -114,6 +116,7 @@ void sites_begin(void)
 
 void sites_forget(void)
 {
+    chosen_forget();
     if (shim_process->sites != NULL)
         raw_munmap(shim_process->sites, sizeof *shim_process->sites);
     shim_process->sites = NULL;
@@ -134,13 +137,7 @@ static void find_stack(void)
 
 void lane_sites_begin(struct lane *lane)
 {
-    lane->sample = (struct sample){0};
-    lane->large_mask = LANE_LARGE;
-    if (shim_segment.fixed.flags & SEG_FLAG_SITES && shim_segment.fixed.sites_bytes != 0) {
-        lane->sample = sample_begin(shim_segment.fixed.sites_bytes,
-                                    lane_clock() ^ (uint64_t)lane->thread_id << 40 ^ (uintptr_t)lane << 16);
-        lane->large_mask = ~UINT64_C(0) << lane->sample.large_bits;
-    }
+    lane->random = lane_clock() ^ (uint64_t)lane->thread_id << 40 ^ (uintptr_t)lane << 16;
     if (shim_process->sites == NULL)
         return;
     if (confine_may_call()) {
@@ -271,40 +268,40 @@ static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lan
     return walk_anew(lane, &start);
 }
 
-static bool is_sampled(struct lane *lane, unsigned call, uint64_t size, uint64_t extra)
+/* Tells whether a point lies on an allocation's bytes; then the next one is drawn. */
+static bool is_chosen(struct lane *lane, unsigned call, uint64_t size, uint64_t extra)
 {
     uint64_t bytes = size;
     if ((call == FP_CALL_CALLOC || call == FP_CALL_REALLOCARRAY) &&
         __builtin_mul_overflow(size, extra, &bytes))
         return false; /* it failed */
-    return sample_takes(&lane->sample, (uintptr_t)lane->cursor, bytes);
-}
-
-/* Records a call that allocates. */
-static __attribute__((noinline)) void put_allocation(struct lane *lane, unsigned call, uintptr_t address,
-                                                     uint64_t size, uint64_t extra)
-{
-    if (unlikely(lane->sites == NULL)) {
-        /* Without memory for walks a lane samples all the same: its share of the whole is known then. */
-        lane_put_sited(lane, call, address, size, extra, FP_CUT_MEMORY);
-        return;
-    }
-    struct fp_site_predictor *predictor = &lane->sites->predictor;
-    _Static_assert(FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW < WALK_WAYS, "each call has a way of its own");
-    uint32_t *guess = fp_site_guess(predictor, size);
-    const uint32_t site = take_site(lane, call);
-    if (likely(*guess == site && lane_put_short(lane, call, address, size, extra)))
-        fp_site_settle(predictor, guess, site);
-    else
-        lane_put_sited(lane, call, address, size, extra, site);
+    if (chosen_left == 0)
+        chosen_left = sample_gap(&lane->random, shim_chosen.mean);
+    if (chosen_passes(bytes))
+        return false;
+    chosen_left = sample_gap(&lane->random, shim_chosen.mean);
+    return true;
 }
 
 void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
-    if (fp_call_has_site(call) && (lane->sample.mean == 0 || unlikely(is_sampled(lane, call, size, extra))))
-        put_allocation(lane, call, address, size, extra);
-    else if (!lane_put_short(lane, call, address, size, extra))
+    _Static_assert(FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW < WALK_WAYS, "each call has a way of its own");
+    const bool has_site = fp_call_has_site(call), is_of_all = shim_chosen.mean == 0;
+    const bool chosen = has_site && (is_of_all || is_chosen(lane, call, size, extra));
+    if (!has_site) {
         lane_put(lane, call, address, size, extra);
+        return;
+    }
+    if (!chosen && call != FP_CALL_REALLOC && call != FP_CALL_REALLOCARRAY)
+        return; /* a thread's first one */
+    if (!chosen_add(address)) {
+        lane_lose(lane, call, FP_LOSS_RING_FULL);
+        return;
+    }
+    const uint32_t site = !chosen               ? FP_CUT_UNSAMPLED
+                          : lane->sites == NULL ? FP_CUT_MEMORY
+                                                : take_site(lane, call);
+    lane_put_sited(lane, call, address, size, extra, site);
 }
 
 /* ---- modules that go ------------------------------------------------------------------------------------------ */

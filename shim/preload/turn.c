@@ -56,6 +56,12 @@ static void before_fork(void)
     write_mark(FP_MARK_FORK, attach_fork_begins());
 }
 
+/* Its gap to the next chosen object is not the parent's. */
+static void in_child(void)
+{
+    chosen_left = 0;
+}
+
 /* Destructors of other keys may free after ours has run, so wait for the last iteration. */
 static void at_thread_exit(void *value)
 {
@@ -91,7 +97,7 @@ static void arm_process(void)
         return;
     if (pthread_key_create(&exit_key, at_thread_exit) != 0)
         return; /* 1024 keys in use: threads end without a mark, their chunks are found by the collector */
-    if (pthread_atfork(before_fork, attach_fork_is_over, NULL) != 0)
+    if (pthread_atfork(before_fork, attach_fork_is_over, in_child) != 0)
         return;
     atomic_store(&armed, 2);
 }
@@ -226,11 +232,10 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
     if (unlikely(lane->generation != get_acquire(&shim_process->generation)))
         user_follow(lane);
     lane_set_gate(lane, GATE_RECORD);
-    if (unlikely(lane->sites != NULL || lane->sample.mean != 0))
+    if (unlikely(lane->sites != NULL || shim_chosen.mean != 0))
         lane_sites_put(lane, call, address, size, extra);
     else
         lane_put(lane, call, address, size, extra);
-    lane_set_limit(lane);
     return lane;
 }
 

@@ -7,6 +7,7 @@
 #ifndef MALLAB_SHIM_PRELOAD_TURN_H
 #define MALLAB_SHIM_PRELOAD_TURN_H
 
+#include "shim/preload/chosen.h"
 #include "shim/preload/lane.h"
 
 enum turn {
@@ -29,6 +30,12 @@ static inline enum turn turn_take(struct lane **ret_lane, const void *caller)
     lane_set_gate(lane, GATE_FORWARD);
     *ret_lane = lane;
     return TURN_RECORD;
+}
+
+/* turn_make - likewise of a call that allocates so many bytes: TURN_FORWARD where that is not chosen. */
+static inline enum turn turn_make(struct lane **ret_lane, const void *caller, uint64_t bytes)
+{
+    return unlikely(chosen_passes(bytes)) ? TURN_FORWARD : turn_take(ret_lane, caller);
 }
 
 #define TURN_CALLER __builtin_return_address(0) /* in the hook itself */

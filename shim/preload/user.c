@@ -137,7 +137,6 @@ void user_follow(struct lane *lane)
     if (lane->generation != now) {
         lane->generation = now;
         lane->cursor = NULL; /* the collector has taken the chunk */
-        lane->limit = 0;
         lane->epoch_word = &process->slot->epoch;
         lane->epoch = 0; /* no word's value: the next record goes the slow way */
         put_relaxed(&process->slot->lane_count, get_relaxed(&process->lane_count));

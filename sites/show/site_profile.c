@@ -411,7 +411,7 @@ void site_profile_take(struct site_profile *profile, struct site_stacks *stacks,
         site_profile_add(profile, node, live, (double)counts->peak_bytes);
         site_profile_add(profile, node, bytes, (double)counts->bytes);
         site_profile_add(profile, node, count, (double)counts->allocations);
-        if (sites->sample_bytes == 0)
+        if (sites->survey.sample_bytes == 0)
             continue;
         site_profile_rest(profile, node, live,
                           (struct site_basis){counts->peak.samples, counts->peak.bytes_variance});

@@ -139,7 +139,7 @@ static void add_basis(struct conv_site_basis *sum, const struct conv_site_basis 
     sum->bytes_variance += more->bytes_variance;
 }
 
-static void add(struct conv_site_counts *sum, const struct conv_site_counts *more)
+static void add_counts(struct conv_site_counts *sum, const struct conv_site_counts *more)
 {
     add_basis(&sum->made, &more->made);
     add_basis(&sum->live, &more->live);
@@ -164,9 +164,17 @@ static void add(struct conv_site_counts *sum, const struct conv_site_counts *mor
         sum->lives[i] += least_of(more->lives[i], UINT32_MAX - sum->lives[i]);
 }
 
+struct conv_site_counts site_totals(const struct conv_sites *sites)
+{
+    struct conv_site_counts all = {.least_size = UINT64_MAX};
+    for (size_t i = 0; i < sites->count; i++)
+        add_counts(&all, &sites->counts[i]);
+    return all;
+}
+
 static void merge(struct site_group *group, struct site_group *more)
 {
-    add(&group->counts, &more->counts);
+    add_counts(&group->counts, &more->counts);
     if (more->lead_bytes > group->lead_bytes) {
         group->lead_bytes = more->lead_bytes;
         group->counts.site = more->counts.site;

@@ -125,6 +125,9 @@ struct site_group {
     char *key;                      /* what they have in common */
 };
 
+/* site_totals - the sum of all sites' counts; of a sample without what was not chosen. */
+struct conv_site_counts site_totals(const struct conv_sites *sites);
+
 /* site_groups_make - sites grouped, by rising key.
  * parts       of site_parts_find: only sites that are SITE_SHOWN; NULL: all.
  * filter      stacks are left out unless a function's or module's name of theirs holds these words; NULL: none is.

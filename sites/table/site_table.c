@@ -13,7 +13,7 @@
 
 enum unit { COUNT, BYTES, SHARE, TIME };
 
-/* The basis of a figure where there is but a sample of stacks; LARGEST: on none but those that are seen. */
+/* The basis of a figure where there is but a sample of objects; LARGEST: on none but those that are seen. */
 enum basis { LARGEST, MADE, LIVE, PEAK };
 
 struct figure {
@@ -31,13 +31,13 @@ struct figure {
 #define SITES (1u << SITE_TABLE_SITES)
 #define LEAKS (1u << SITE_TABLE_LEAKS)
 
-static double share(uint64_t part, uint64_t whole)
+static double share(double part, double whole)
 {
-    return whole > 0 ? (double)part / (double)whole : NAN;
+    return whole > 0 ? part / whole : NAN;
 }
 
 /* Objects that could have been freed. */
-static uint64_t ended_or_live(const struct conv_site_counts *counts)
+static double ended_or_live(const struct conv_site_counts *counts)
 {
     return counts->allocations - counts->resized;
 }
@@ -111,23 +111,6 @@ static const struct figure FIGURES[] = {
 #define FIGURE_COUNT (sizeof FIGURES / sizeof FIGURES[0])
 #define COLUMNS_MOST (3 * FIGURE_COUNT + 4)
 
-/* The numbers of samples that the figures of a row rest on. */
-static const struct {
-    const char *key;
-    size_t basis; /* offset in struct conv_site_counts */
-} SAMPLES[] = {
-    {"samples", offsetof(struct conv_site_counts, made)},
-    {"live_samples", offsetof(struct conv_site_counts, live)},
-    {"peak_samples", offsetof(struct conv_site_counts, peak)},
-};
-
-#define SAMPLES_COUNT (sizeof SAMPLES / sizeof SAMPLES[0])
-
-static double samples_of(const struct conv_site_counts *counts, size_t number)
-{
-    return ((const struct conv_site_basis *)((const char *)counts + SAMPLES[number].basis))->samples;
-}
-
 static struct conv_site_range range_of(const struct figure *figure, const struct conv_site_counts *counts)
 {
     static const struct conv_site_basis none;
@@ -135,8 +118,9 @@ static struct conv_site_range range_of(const struct figure *figure, const struct
                                           : figure->basis == LIVE ? &counts->live
                                           : figure->basis == PEAK ? &counts->peak
                                                                   : &none;
-    return conv_site_range(figure->of(counts), basis->samples,
-                           figure->unit == BYTES ? basis->bytes_variance : basis->objects_variance);
+    return (figure->basis == PEAK ? conv_site_peak_range : conv_site_range)(
+        figure->of(counts), basis->samples,
+        figure->unit == BYTES ? basis->bytes_variance : basis->objects_variance);
 }
 
 bool site_figure_keys(size_t number, const char **ret_key, const char **ret_meaning)
@@ -377,8 +361,9 @@ static void sample_json(json_t *object, const struct conv_site_counts *counts)
         json_object_set_new(object, FIGURES[i].range[0], value_json(FIGURES[i].unit, range.low));
         json_object_set_new(object, FIGURES[i].range[1], value_json(FIGURES[i].unit, range.high));
     }
-    for (size_t i = 0; i < SAMPLES_COUNT; i++)
-        json_object_set_new(object, SAMPLES[i].key, value_json(COUNT, samples_of(counts, i)));
+    json_object_set_new(object, "samples", value_json(COUNT, counts->made.samples));
+    json_object_set_new(object, "live_samples", value_json(COUNT, counts->live.samples));
+    json_object_set_new(object, "peak_samples", value_json(COUNT, counts->peak.samples));
 }
 
 static json_t *group_json(const struct site_stacks *stacks, const struct site_group *group, enum site_by by)
@@ -392,7 +377,7 @@ static json_t *group_json(const struct site_stacks *stacks, const struct site_gr
         json_object_set_new(object, FIGURES[i].key,
                             value_json(FIGURES[i].unit, is_told ? FIGURES[i].of(&group->counts) : NAN));
     }
-    if (stacks->sites->sample_bytes != 0)
+    if (stacks->sites->survey.sample_bytes != 0)
         sample_json(object, &group->counts);
     json_object_set_new(object, "stacks", json_integer((json_int_t)group->stacks));
     json_object_set_new(object, "stack", frames_json(stacks, group->counts.site, &cut));
@@ -414,7 +399,8 @@ json_t *site_table_json(struct site_stacks *stacks, const struct site_group *gro
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-static void note_cuts(const struct conv_sites *sites, struct res_text *text)
+static void note_cuts(const struct conv_sites *sites, const struct conv_site_counts *totals,
+                      struct res_text *text)
 {
     uint64_t calls[FP_CUT_COUNT] = {0};
     for (size_t i = 0; i < sites->count; i++) {
@@ -424,7 +410,7 @@ static void note_cuts(const struct conv_sites *sites, struct res_text *text)
     for (unsigned cut = 1; cut < FP_CUT_INHERITED; cut++)
         if (calls[cut] > 0)
             res_lines_printf(text, "cut", "%s of %s calls: %s", FP_GROUPED(calls[cut]),
-                             FP_GROUPED(sites->allocations), site_cut_words(cut));
+                             FP_GROUPED(whole(totals->allocations)), site_cut_words(cut));
 }
 
 static void note_modules(struct site_stacks *stacks, struct res_text *text)
@@ -439,23 +425,21 @@ static void note_modules(struct site_stacks *stacks, struct res_text *text)
     }
 }
 
-static void note_sample(const struct conv_sites *sites, struct res_text *text)
+static void note_sample(const struct conv_sites *sites, const struct conv_site_counts *totals,
+                        struct res_text *text)
 {
-    double samples = 0;
-    for (size_t i = 0; i < sites->count; i++)
-        samples += sites->counts[i].made.samples;
-    if (sites->sample_bytes != 0)
+    if (sites->survey.sample_bytes != 0)
         res_lines_printf(text, "sampled",
-                         "%s of %s allocations have their stack, about one for %s: rows are estimates with "
-                         "their 95 %% range, "
-                         "or an upper bound (<) where fewer than %d samples tell; totals are exact",
-                         FP_GROUPED((uint64_t)samples), FP_GROUPED(sites->allocations),
-                         FP_BYTES((double)sites->sample_bytes), CONV_SAMPLES_LEAST);
+                         "%s objects are recorded, about one for %s: all figures are estimates with their "
+                         "95 %% range, or an upper bound (<) where fewer than %d samples tell",
+                         FP_GROUPED(whole(totals->made.samples)),
+                         FP_BYTES((double)sites->survey.sample_bytes), CONV_SAMPLES_LEAST);
 }
 
 void site_table_notes(struct site_stacks *stacks, struct res_text *text)
 {
-    note_sample(stacks->sites, text);
-    note_cuts(stacks->sites, text);
+    const struct conv_site_counts totals = site_totals(stacks->sites);
+    note_sample(stacks->sites, &totals, text);
+    note_cuts(stacks->sites, &totals, text);
     note_modules(stacks, text);
 }

@@ -12,6 +12,7 @@ import unittest
 
 import lab
 from test_flame import decoded
+from witnessed import REGULAR, Witnessed
 
 OWN = ("churns", "keeps", "grows", "descends", "hands_over")
 
@@ -195,17 +196,21 @@ class Sites(lab.Lab):
         exact, known = self.told("sites", "--by", "function")
         self.record_path = self.record("--sites=4K", "sample")
         answer, sites = self.told("sites", "--by", "function")
-        for key in ("allocations", "bytes", "peak_bytes", "live_bytes", "live_objects"):
-            self.assertEqual(answer[key], exact[key], key)
+        for key in ("allocations", "bytes", "peak_bytes", "live_bytes", "live_objects"): # four times its width, a range fails once in ten million runs
+            told = answer[key] if answer[key] is not None else 0
+            self.assertLess(abs(told - exact[key]), 4 * (answer[key + "_high"] - told) + 1, (key, answer))
         self.assertEqual((exact["sample_bytes"], answer["sample_bytes"]), (None, 4096))
-        self.assertLess(sum(site["samples"] for site in answer["sites"]), answer["allocations"] / 5)
+        info, whole = self.info(self.record_path), self.info(self.place / "rec")
+        self.assertEqual((info["sample_bytes"], whole.get("sample_bytes")), (4096, None))
+        self.assertLess(info["events"], whole["events"] / 3)
+        self.assert_whole(info)
         for name in ("churns", "grows"):
             site = sites[name]
             self.assertGreaterEqual(site["samples"], 10)
-            for key in ("allocations", "bytes"): # four times its width, a range fails once in ten million runs
+            for key in ("allocations", "bytes"):
                 self.assertLessEqual(site[key + "_low"], site[key])
                 self.assertLess(abs(site[key] - known[name][key]), 4 * (site[key + "_high"] - site[key]) + 1, (name, key, site))
-        self.assertEqual(sites["churns"]["soon_share"], 1)
+        self.assertEqual((sites["churns"]["soon_share"], sites["churns"]["churn"]), (None, None))
         for site in answer["sites"]:
             self.assertTrue(site["bytes"] is not None or site["samples"] < 10, site)
         self.assertEqual(set(site["most_size"] for site in answer["sites"] if site["site"] == "churns"), {100})
@@ -213,25 +218,30 @@ class Sites(lab.Lab):
     def test_a_sample_is_told(self):
         self.record_path = self.record("--sites=4K", "sample")
         table = self.mallab("sites", self.record_path).stdout.decode()
-        self.assertRegex(table, r"sampled +[\d,]+ of [\d,]+ allocations have their stack, about one for 4\.1 kB")
+        self.assertRegex(table, r"sampled +[\d,]+ objects are recorded, about one for 4\.1 kB")
         self.assertRegex(table, r"(\302\261|\u00b1|\+-)\d+ %")
+        self.assertRegex(table, r"sites: about [\d,]+ \([\d,]+ to [\d,]+\) allocations of about")
         head = self.answer("sites", "--json", self.record_path)["sites"][0]
         self.assertLessEqual({"samples", "bytes_low", "bytes_high", "live_bytes_low"}, set(head))
-        answer = json.loads(self.mallab("sites", "--json", "--top", "0", self.record_path).stdout)
-        sampled = sum(site["samples"] for site in answer["sites"]) / answer["allocations"]
-        self.assertTrue(0 < sampled < 0.2, sampled)
         folded = self.mallab("flame", "--value", "bytes", self.record_path).stdout.decode()
         self.assertIn("churns", folded)
         # What is over a budget has to be so with all of its range.
         keeps = self.told("leaks", "--by", "function", "--filter", "keeps")[1].get("keeps", {"live_bytes_low": 0})
         self.mallab("leaks", "--tolerate", "1k", "--by", "function", "--filter", "keeps", self.record_path,
                     status=4 if keeps["live_bytes_low"] > 1024 else 0)
-        self.mallab("convert", "--quiet", "-o", "sample.wl", self.record_path)
-        again = json.loads(self.mallab("sites", "--json", "--symbols", self.program.parent, "sample.wl").stdout)
-        for key in ("sample_bytes", "allocations", "bytes", "peak_bytes"):
-            self.assertEqual(again[key], answer[key], key)
-        self.assertEqual([(site["samples"], site["bytes"], site["bytes_high"]) for site in again["sites"]],
-                         [(site["samples"], site["bytes"], site["bytes_high"]) for site in answer["sites"]])
+
+    def test_a_sample_is_not_replayed(self):
+        said = self.mallab("record", "--sites=4K", "-o", "sample", self.program).stderr.decode()
+        self.assertIn("a sample of objects, one in 4.1 kB: sites, leaks and flame read it; it cannot be converted or replayed", said)
+        self.assertIn("of a sample of objects, one in 4.1 kB", self.mallab("top", "--once", "sample").stdout.decode())
+        self.assertEqual(json.loads(self.mallab("top", "--once", "--json", "sample").stdout)["sample_bytes"], 4096)
+        self.assertRegex(self.mallab("info", "sample").stdout.decode(), "holds +a sample of objects, one in 4.1 kB")
+        for verb in (("convert", "-o", "out.wl"), ("convert", "--to", "text", "-o", "out.txt"), ("ab",), ("replay",)):
+            said = self.mallab(*verb, "sample", status=lab.BAD_INPUT).stderr.decode()
+            self.assertIn("to replay, record without =BYTES", said)
+        self.assertFalse([path for path in self.place.iterdir() if path.name.startswith("out")])
+        said = self.mallab("record", "--sites=1G", "-o", "none", "true").stderr.decode()
+        self.assertIn("no object was chosen, as about one for 1.1 GB is", said)
 
     def test_the_recorder_without_mallab_takes_a_sample(self):
         env = {"LD_PRELOAD": str(lab.BUILD / "libmallab.so"), "MALLAB_SITES": "4K", "MALLAB_OUT": str(self.place / "alone")}
@@ -248,6 +258,120 @@ class Sites(lab.Lab):
         self.mallab("record", "--quiet", "-o", "plain", self.program)
         said = self.mallab("sites", self.place / "plain", status=lab.BAD_INPUT).stderr.decode()
         self.assertIn("mallab record --sites", said)
+
+
+class Chosen(Witnessed):
+    """A sample of objects, with a counter behind: what is not chosen reaches the allocator as well, once, and what is chosen ends."""
+
+    def record(self, name, *command, how="--sites=4K"):
+        for path in self.tallies.iterdir():
+            path.unlink()
+        process = self.start(*command, options=("--sites",) if how is None else (how,), place=self.place / name)
+        said = process.communicate(timeout=lab.PATIENCE_S)[1]
+        self.assertEqual(process.returncode, 0, said)
+        info = self.info(self.place / name / "recording")
+        self.assert_whole(info)
+        self.assertEqual([name for name, n in info["irregularities"].items() if n and name not in REGULAR], [])
+        calls = sum(struct.unpack("Q", path.read_bytes()[:8])[0] for path in self.tallies.iterdir() if not path.name.startswith("mallab."))
+        return info, calls
+
+    def of_all(self, name, *options):
+        return json.loads(self.mallab("sites", "--json", "--top", "0", *options, self.place / name / "recording").stdout)
+
+    def assert_held(self, sample, exact, *keys):
+        for key in keys:  # four times its width, a range fails once in ten million runs
+            told = sample[key] if sample[key] is not None else 0
+            self.assertLess(abs(told - exact[key]), 4 * (sample[key + "_high"] - told) + 1, (key, told, exact[key]))
+
+    def compare(self, *command, least):
+        for name in ("exact", "sample"):
+            (self.place / name).mkdir()
+        whole, calls = self.record("exact", *command, how=None)
+        self.assertEqual(whole["events"], calls)
+        info, again = self.record("sample", *command)
+        self.assertEqual(again, calls)
+        self.assertLess(info["events"], calls / 4)
+        self.assertGreater(info["events"], least)
+        return self.of_all("exact"), self.of_all("sample")
+
+    def test_every_call_is_served_once(self):
+        exact, sample = self.compare(lab.BUILD / "tests/e2e/sites", least=50)
+        self.assert_held(sample, exact, "allocations", "bytes", "live_bytes", "live_objects", "peak_bytes")
+
+    @lab.needs("g++")
+    def test_operators(self):
+        """They hand on to malloc; of libstdc++, by threads, with resizes and arrays."""
+        program = self.place / "operators"
+        built = lab.run(["g++", "-O1", "-pthread", "-x", "c++", "-o", program, "-"], stdin=None, input=b"""
+            #include <cstdlib>
+            #include <new>
+            #include <thread>
+            #include <vector>
+            struct alignas(64) wide { char bytes[192]; };
+            static std::vector<void *> work(int turns)
+            {
+                std::vector<void *> kept;
+                for (int i = 0; i < turns; i++) {
+                    delete[] new char[100 + i % 50];
+                    delete new (std::nothrow) wide;
+                    void *block = reallocarray(nullptr, 10, 20);
+                    block = realloc(reallocarray(block, 30, 20), 900);
+                    kept.push_back(block);
+                    free(calloc(3, 50));
+                }
+                return kept;
+            }
+            int main()
+            {
+                std::vector<std::thread> threads;
+                for (int i = 0; i < 3; i++)
+                    threads.emplace_back([] { for (void *block : work(3000)) free(block); });
+                for (auto &thread : threads)
+                    thread.join();
+                static std::vector<void *> kept = work(1000);
+            }
+        """)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        exact, sample = self.compare(program, least=1000)
+        self.assert_held(sample, exact, "allocations", "bytes", "live_bytes", "live_objects")
+        self.assertIsNotNone(sample["live_bytes"])
+
+    @lab.needs("cc")
+    def test_a_child_ends_what_it_inherits(self):
+        program = self.place / "child"
+        built = lab.run(["cc", "-O1", "-fno-builtin", "-x", "c", "-o", program, "-"], stdin=None, input=b"""
+            #include <stdlib.h>
+            #include <sys/wait.h>
+            #include <unistd.h>
+            static void *kept[400], *own[200];
+            int main(void)
+            {
+                for (int i = 0; i < 400; i++)
+                    kept[i] = i % 2 ? malloc(10000) : realloc(malloc(9000), 10000);
+                if (fork() == 0) {
+                    for (int i = 0; i < 300; i++)
+                        free(kept[i]);
+                    for (int i = 0; i < 200; i++)
+                        own[i] = malloc(5000);
+                    exit(0);
+                }
+                wait(NULL);
+                for (int i = 0; i < 350; i++)
+                    free(kept[i]);
+                return 0;
+            }
+        """)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        (self.place / "forked").mkdir()
+        self.record("forked", program)
+        processes = json.loads((self.place / "forked/recording/recording.json").read_text())["processes"]
+        self.assertEqual(len(processes), 2)
+        parent = min(process["pid"] for process in processes)
+        for process in processes:
+            live = (50, 500000) if process["pid"] == parent else (300, 2000000)
+            told = self.of_all("forked", "--process", str(process["pid"]))
+            self.assert_held(told, {"live_objects": live[0], "live_bytes": live[1]}, "live_objects", "live_bytes")
+            self.assertIsNotNone(told["live_bytes"])
 
 
 class Names(lab.Lab):

@@ -97,8 +97,8 @@ static uint32_t sites_told(void)
     return told;
 }
 
-/* Of allocations that differ in size, call and way through the lane as many are sampled as their sizes tell, and the others take
- * the fast path. A lane without memory for stacks has a sample, too. Seeds are fixed. */
+/* Of allocations that differ in size and call as many are recorded as their sizes tell, and the releases of those alone. A lane without
+ * memory for stacks has a sample, too. Seeds are fixed. */
 TEST(a_sample_has_its_share)
 {
     static const struct {
@@ -111,23 +111,70 @@ TEST(a_sample_has_its_share)
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         const size_t bytes = calls[i].call == FP_CALL_CALLOC ? calls[i].size * calls[i].extra : calls[i].size;
         const double share = -expm1(-(double)bytes / 32768), expected = 7000 * share;
-        uint32_t fast = 0;
+        uint32_t released = 0;
         set_up(SEG_FLAG_SITES);
-        shim_segment.fixed.sites_bytes = 32768;
+        shim_chosen.mean = 32768;
+        chosen_left = 0;
         release(16);
-        shim_lane->sample.random = 5 + i;
-        for (int k = 0; k < 7000; k++) {
+        shim_lane->random = 5 + i;
+        for (uintptr_t k = 1; k <= 7000; k++) {
             if (k % 1000 == 0)
                 slot->epoch++;
-            fast += (uintptr_t)shim_lane->cursor < shim_lane->limit;
-            allocate(calls[i].call, 32, calls[i].size, calls[i].extra);
-            release(32);
+            if (!chosen_passes(bytes))
+                allocate(calls[i].call, 4096 * k, calls[i].size, calls[i].extra);
+            if (chosen_ends((void *)(4096 * k))) {
+                release(4096 * k);
+                released++;
+            }
+            CHECK(!chosen_ends((void *)(4096 * k)));
         }
         const double told = sites_told();
+        CHECK_U64(told, released);
         if (fabs(told - expected) > 4 * sqrt(expected * (1 - share)))
-            HARNESS_FAIL("%g of 7,000 are sampled, not %g", told, expected);
-        CHECK(fast > 1500);
+            HARNESS_FAIL("%g of 7,000 are recorded, not %g", told, expected);
+        chosen_forget();
     }
+}
+
+/* A resize begins another object: recorded behind one that was chosen, and with a site where it is chosen itself. */
+TEST(resizes_of_a_sample)
+{
+    set_up(SEG_FLAG_SITES);
+    shim_chosen.mean = 1 << 20;
+    chosen_left = 100;
+    release(16);
+    allocate(FP_CALL_MALLOC, 0x1000, 100, 0);
+    CHECK_U64(sites_told(), 1);
+    CHECK(chosen_ends((void *)0x1000));
+    chosen_left = 1000;
+    allocate(FP_CALL_REALLOC, 0x2000, 300, 0);
+    CHECK_U64(sites_told(), 1);
+    CHECK_U64(chosen_left, 700);
+    CHECK(chosen_ends((void *)0x2000)); /* its end is seen all the same */
+    allocate(FP_CALL_REALLOC, 0x3000, 700, 0);
+    CHECK_U64(sites_told(), 2);
+    chosen_left = 1000;
+    allocate(FP_CALL_MALLOC, 0x4000, 300, 0); /* nobody is to know */
+    CHECK(!chosen_ends((void *)0x4000));
+    CHECK_U64(sites_told(), 2);
+    chosen_forget();
+}
+
+/* Where the table has no room an object is lost, and counted. */
+TEST(a_full_bucket_loses_choices)
+{
+    set_up(SEG_FLAG_SITES);
+    shim_chosen.mean = 1024;
+    for (uintptr_t i = 0; i <= CHOSEN_WAYS; i++) {
+        chosen_left = 1;
+        allocate(FP_CALL_MALLOC, 0x10000 + i, 100, 0); /* of one bucket */
+    }
+    CHECK_U64(sites_told(), CHOSEN_WAYS);
+    CHECK_U64(slot->lost[FP_LOSS_RING_FULL], 1);
+    for (uintptr_t i = 0; i <= CHOSEN_WAYS; i++)
+        CHECK_U64(chosen_ends((void *)(0x10000 + i)), i < CHOSEN_WAYS);
+    CHECK_U64(shim_chosen.counts[chosen_bucket(0x10000)], 0);
+    chosen_forget();
 }
 
 /* record.h: a stamp first in each chunk and in each group; groups are longer while a lane is alone. */
