@@ -231,9 +231,6 @@ static bool heed_cut(struct lane *lane, unsigned call, uint64_t epoch)
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
-    if (likely(words == 1 && ((uintptr_t)lane->cursor & lane->group_mask) != 0 &&
-               get_acquire(lane->epoch_word) == lane->epoch))
-        return true;
     bool owes = owes_stamp(lane, get_acquire(lane->epoch_word));
     for (;;) {
         const uint64_t epoch = get_acquire(lane->epoch_word);
@@ -266,33 +263,29 @@ static unsigned code_of(unsigned call, uintptr_t address, uint64_t size, uint64_
     return extra == fp_record_extra(call) && fp_record_is_short(address, size) ? fp_record_code(call) : 0;
 }
 
-/* A record behind others that belong to it, for which there is room. */
-static void store(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
+                    uint32_t site)
 {
+    struct fp_site_predictor *predictor = site != 0 && lane->sites != NULL ? &lane->sites->predictor : NULL;
     const unsigned code = code_of(call, address, size, extra);
+    uint32_t none = 0, *guess = predictor != NULL ? fp_site_guess(predictor, size) : &none;
+    if (unlikely(code == 0 || *guess != site || ((uintptr_t)lane->cursor & lane->group_mask) == 0 ||
+                 get_acquire(lane->epoch_word) != lane->epoch)) {
+        const uint32_t words = code != 0 ? 1 : words_of_long(call, size, extra);
+        /* A new chunk: the predictor begins anew; then there is room for the site, too. */
+        if (!make_room(lane, call, words + (*guess == site ? 0 : SITE_WORDS)))
+            return;
+        guess = predictor != NULL ? fp_site_guess(predictor, size) : &none;
+        if (*guess != site)
+            store_long(lane, FP_RECORD_SITE, 0, site, 0);
+    }
+    if (predictor != NULL)
+        fp_site_settle(predictor, guess, site);
     lane_prefetch(lane->cursor);
     if (code != 0)
         store_first(lane, fp_record_short(code, address, size), 1);
     else
         store_long(lane, call, address, size, extra);
-}
-
-void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
-                    uint32_t site)
-{
-    struct fp_site_predictor *predictor = site != 0 && lane->sites != NULL ? &lane->sites->predictor : NULL;
-    const uint32_t words = code_of(call, address, size, extra) != 0 ? 1 : words_of_long(call, size, extra);
-    uint32_t none = 0, *guess = predictor != NULL ? fp_site_guess(predictor, size) : &none;
-    /* A new chunk: the predictor begins anew; then there is room for the site, too. */
-    if (!make_room(lane, call, words + (*guess == site ? 0 : SITE_WORDS)))
-        return;
-    if (predictor != NULL)
-        guess = fp_site_guess(predictor, size);
-    if (*guess != site)
-        store_long(lane, FP_RECORD_SITE, 0, site, 0);
-    if (predictor != NULL)
-        fp_site_settle(predictor, guess, site);
-    store(lane, call, address, size, extra);
 }
 
 void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
