@@ -106,7 +106,7 @@ def check_values(verb, options):
     operands = OPERANDS.get(verb, ["x"])
     bad = {
         "--color": ("sometimes", r"--color takes 'auto', 'always' or 'never', not 'sometimes'"),
-        "--format": ("pdf", r"--format takes 'table'(, 'md')?(, 'csv')?(, 'json')?(,)? or '(json|html)', not 'pdf'"),
+        "--format": ("pdf", r"--format takes 'table'(, '(md|csv|json|html)')* or '(json|html|csv)', not 'pdf'"),
         "--timeout": ("0", r"--timeout takes a time such as 90s or 5m, not '0'"),
         "--limit": ("much", r"--limit takes a size such as 64M or 1\.5G, not 'much'"),
         "--seed": ("0x10", r"--seed takes a number from 0 to 2\^53 - 1, not '0x10'"),

@@ -263,6 +263,8 @@ json_t *res_result_write(const struct res_result *result)
 
 void res_result_release(struct res_result *result)
 {
+    if (result->fleet != NULL)
+        res_fleet_release(result->fleet); /* what stands in a fleet's own document alone, too */
     res_described_release(&RES_RESULT, result);
 }
 

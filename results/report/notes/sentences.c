@@ -82,6 +82,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     LINE("resolution", INFO, "{rounds_few} would show a factor, less takes {rounds_needed}[; {disturbed_by}]"),
     LINE("resolution", INFO, "unknown: {rounds} ran, a verdict takes {rounds_needed}[; {disturbed_by}]", .when = res_few_rounds),
     LINE("machine", INFO, "allocators size themselves for {cpus_asked} CPUs[, recorded with {cpus_there}]"),
+    LINE("machine", BASIS, "allocators size themselves for the {cpus_other} CPUs of the recording, not for the {cpus} here"),
     LINE("machine", BASIS, "not recorded: allocators size themselves for the {cpus_unknown} CPUs here"),
     FAILED_ROWS,
     LINE("confirmed", ADVICE, "undecided: {few_pairs} ran in time[; {one} takes {one_peak}]", .next = res_each_confirmed),
@@ -90,9 +91,10 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     RUNS_ROW,
 
     /* ---- what figures rest on ---- */
+    LINE("growth", BASIS, "as recorded by {grew_range} MB an hour"),
     LINE("preload", CAVEAT, "{unseen} frees go past any preload: a part of the program calls its C library by itself (RTLD_DEEPBIND, as php loads extensions), and under a preloaded allocator it may crash"),
     LINE("heap", BASIS, "{own_allocator}"),
-    LINE("noise", BASIS, "{baseline} against itself differs in time by {noise_time}, at the peak by {noise_peak}", .when = res_control_held),
+    LINE("noise", BASIS, "{baseline} against itself differs in time by {noise_time}, at the peak by {noise_peak}[ ({noise_large})]", .when = res_control_held),
     LINE("basis", BASIS, "{rounds} ran in an order shuffled by seed {seed}[, stopped before the {stopped_asked} asked for]; {harness}"),
     LINE("memory", CAVEAT, "resident memory is that of the timed runs, on the machine's clock: {why_timed}"),
     LINE("limit", BASIS, "each candidate could hold {limit_held} in memory, as in a container: {limit_by}, without swap, the harness' own added[; ran into it and went on: {pressure}. The kernel found pages to take back each time; next time it may find none]"),

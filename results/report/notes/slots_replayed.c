@@ -93,6 +93,7 @@ static struct res_growth grew(const struct res_about *about)
 }
 
 SLOT_IF(grew, grew(about).bytes > 0, "%.3g", grew(about).bytes / 1e6)
+SLOT_IF(grew_range, grew(about).bytes > 0, "%.3g to %.3g", grew(about).low / 1e6, grew(about).high / 1e6)
 
 /* It looks at all candidates: one that grows is enough, or the program. */
 SLOT(growing)
@@ -163,6 +164,10 @@ static bool are_theirs(const struct res_about *about)
 
 SLOT_IF(cpus_asked, cpus_asked(about) > 0, "%.0f", cpus_asked(about))
 SLOT_IF(cpus_there, cpus_there(about) > 0, "%.0f", cpus_there(about))
+SLOT_IF(cpus_other,
+        are_theirs(about) && cpus_there(about) > 0 &&
+            fabs(cpus_there(about) - about->result->machine.cpus) > 0,
+        "%.0f", cpus_there(about))
 SLOT_IF(cpus_unknown, are_theirs(about) && cpus_there(about) < 1 && about->result->machine.cpus > 0, "%.0f",
         about->result->machine.cpus)
 
@@ -236,6 +241,8 @@ SLOT(noise_time)
         interval[0] != '\0' ? " " : "", interval);
 }
 SLOT_IF(noise_peak, true, "%s", RES_PERCENT(about->workload->control.figures.peak.ratio))
+SLOT_IF(noise_large, about->workload->control.figures.time.verdict >= RES_LESS,
+        "more than chance: this machine was not quiet")
 
 /* The worst disturbance gets one line, the rest is told with details. */
 SLOT(disturbed_by)
