@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/membarrier.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,13 +42,14 @@ char *late_default_directory(pid_t pid)
 #define LEAVE_MOST_NS UINT64_C(30000000000) /* for a safe place at the end */
 #define BEGIN_MOST_NS                                                                                        \
     UINT64_C(30000000000) /* beyond that time: to look at it, and for two calls to be done */
-#define FIND_MOST_NS   UINT64_C(2000000000)
-#define FORGET_MOST_NS UINT64_C(20000000000)
-#define COLLECTOR_NS   UINT64_C(120000000000) /* to drain a full segment to a slow disk */
-#define CHILDREN_NS    UINT64_C(2000000000)   /* for children to end that ended with their parent */
-#define GLANCE_NS      100000
-#define WATCH_MS       50
-#define CHILDREN_LOOKS 8u
+#define FIND_MOST_NS    UINT64_C(2000000000)
+#define FORGET_MOST_NS  UINT64_C(20000000000)
+#define BARRIER_REST_NS UINT64_C(1000000)
+#define COLLECTOR_NS    UINT64_C(120000000000) /* to drain a full segment to a slow disk */
+#define CHILDREN_NS     UINT64_C(2000000000)   /* for children to end that ended with their parent */
+#define GLANCE_NS       100000
+#define WATCH_MS        50
+#define CHILDREN_LOOKS  8u
 
 struct late {
     struct late_process process;
@@ -217,8 +220,14 @@ static bool forget(struct late *late, char **ret_problem)
 {
     const uint64_t until_ns = fp_now_ns() + FORGET_MOST_NS;
     bool called = true;
-    while (called && is_leaving(late) && fp_now_ns() < until_ns)
+    while (called && is_leaving(late) && fp_now_ns() < until_ns) {
         called = make_call(late, LATE_FORGET_NAME, "", FORGET_MOST_NS, ret_problem);
+        if (called && is_leaving(late)) {
+            (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0,
+                          0); /* of all processes; else the rest is enough */
+            late_rest(BARRIER_REST_NS);
+        }
+    }
     if (called && is_leaving(late))
         *ret_problem = res_printf("threads of process %d stayed within the recorder", (int)late->process.pid);
     if (is_leaving(late))

@@ -102,7 +102,7 @@ uint64_t patience_ns(void);
 /* user_take_segment - what is mapped from here on is this user's.
  * user_check - be in the own user's memory; `attaches`: the process is about to take a slot.
  * user_leave - nothing is recorded any more, for good: take the lanes back, and the shared memory out of the process. Returns false
- *              while a thread is at it: then it is to be called again. Where no thread attaches any more.
+ *              while a thread is at it: then it is to be called again, behind a membarrier(2). Where no thread attaches any more.
  * user_may_have_changed - behind a call by which a process becomes another user; user_by_calls_only: nothing else tells it. */
 void user_take_segment(uint32_t user);
 void user_check(bool attaches);

@@ -17,6 +17,7 @@
 
 #define REST_NS     1000000u
 #define STORES_MOST 200u /* of REST_NS, for other threads' stores */
+#define LEAVE_MOST  5u   /* likewise: who leaves is called again */
 
 static uint32_t owner; /* of what is mapped; inherited by children, and so is the next */
 bool user_by_calls_only;
@@ -38,10 +39,10 @@ static bool is_another(void)
 }
 
 /* Waits until no other thread has such a gate; one that is behind it by then goes the slow way. Returns false where that takes too long. */
-static bool wait_for_gates(struct shim_process *process, uint32_t gates)
+static bool wait_for_gates(struct shim_process *process, uint32_t gates, unsigned rests_most)
 {
     bool some = true;
-    for (unsigned rests = 0; rests < STORES_MOST && some; rests++) {
+    for (unsigned rests = 0; rests < rests_most && some; rests++) {
         (void)raw_futex_wait(&process->generation, get_relaxed(&process->generation), REST_NS);
         some = lane_keep_out(shim_lane, gates);
     }
@@ -50,13 +51,13 @@ static bool wait_for_gates(struct shim_process *process, uint32_t gates)
 
 /* Keeps others out: from here on other threads' records go the slow way; those whose stores are under way are waited for. A store of theirs that read the
  * former epoch is behind a gate that we see, behind the barrier. */
-static bool keep_others_out(struct shim_process *process)
+static void keep_others_out(struct shim_process *process)
 {
     add_acq_rel(&process->slot->epoch, 1);
     if (!lane_keep_out(shim_lane, GATE_RECORD) && get_relaxed(&process->lane_count) < 2)
-        return true;
+        return;
     (void)raw_call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0, 0, 0, 0); /* else one rest is enough */
-    return wait_for_gates(process, GATE_RECORD);
+    (void)wait_for_gates(process, GATE_RECORD, STORES_MOST);              /* nobody stores for longer */
 }
 
 /* Missing calls are counted in the former memory: where nobody answers, no note arrives either. Of a recording that has ended nothing is.
@@ -67,7 +68,7 @@ static bool move(struct shim_process *process, bool has_slot)
     uint32_t slot = SEG_SLOT_COUNT;
     int fds[2] = {-1, -1};
     if (has_slot && !ended)
-        (void)keep_others_out(process); /* nobody stores for longer */
+        keep_others_out(process);
     const bool answered = ended || note_ask(has_slot ? process->serial : SEG_NOBODY, &slot, fds);
     if (answered && fds[1] >= 0 && attach_replace_segment(fds) && has_slot == (slot < SEG_SLOT_COUNT)) {
         if (has_slot)
@@ -111,20 +112,26 @@ void user_check(bool attaches)
     confine_called();
 }
 
+/* A barrier takes a grace period of the kernel, 15 ms, for which the program's thread would stand still: whoever calls makes it, between
+ * the first call and the next. */
 bool user_leave(void)
 {
+    static bool kept_out; /* by a call before this */
     struct shim_process *process = shim_process;
     uint32_t before = get_relaxed(&process->generation) & ~1u;
     if (!swap_acq_rel(&process->generation, &before, before + 1))
         return false;
-    bool left = keep_others_out(process);
+    add_acq_rel(&process->slot->epoch, 1);
+    bool left = !lane_keep_out(shim_lane, GATE_RECORD) && (kept_out || get_relaxed(&process->lane_count) < 2);
     if (left) {
         lane_retire_all();
         left = attach_leave_segment();
     }
     put_release(&process->generation, before + 2);
     raw_futex_wake(&process->generation, 1 << 30);
-    return left && wait_for_gates(process, GATE_BUSY);
+    left = left && wait_for_gates(process, GATE_BUSY, LEAVE_MOST);
+    kept_out = !left;
+    return left;
 }
 
 void user_follow(struct lane *lane)

@@ -20,21 +20,21 @@ README_LINES, README_COLUMNS = 110, 100
 # made: 600 for memory that users do not share, 100 for the machine of the recording. Aims, in the same order: 8,500, 10,000, 4,300, 13,000,
 # 8,300, 4,300, 19,000, 5,000, 8,600 lines, 81,000 in all; words 14,000, 15,000, 9,000.
 LINES_MOST = {
-    "footprint": 11140,
-    "shim": 10701,
-    "collect": 6239,
-    "convert": 15180,
-    "replay": 8840,
-    "record": 5615,
-    "results": 22620,
-    "sites": 4985,
-    "cli": 10315,
-    "all": 96300,
+    "footprint": 10900,
+    "shim": 10700,
+    "collect": 6200,
+    "convert": 14860,
+    "replay": 8600,
+    "record": 5265,
+    "results": 21370,
+    "sites": 4980,
+    "cli": 9895,
+    "all": 93420,
 }
 WORDS_MOST = {
     "docs outside docs/notes": 14000,
     "docs/notes": 15000,
-    "docs/man": 9160,
+    "docs/man": 9000,
 }
 # Files of other projects that comments name as their source, and names that stand for any.
 ELSEWHERE = {"fs/exec.c", "mm/memcontrol.c", "malloc/malloc.c", "zstd.h", "mimalloc.h", "malloc_extension.h",
