@@ -65,7 +65,8 @@ const isTold = ([value, samples, variance]) => !(variance > 0) || samples >= FEW
 function amountText(metric, amount) {
   const [value, samples, variance] = amount, spread = 1.96 * Math.sqrt(variance > 0 ? variance : 0);
   if (!isTold(amount)) return samples > 0 ? `less than ${metricText(metric, value / samples * FEW_MOST[samples])}` : DASH;
-  return metricText(metric, value) + (spread > 0 ? ` [${metricText(metric, Math.max(0, value - spread))} to ${metricText(metric, value + spread)}]` : "");
+  const below = data.metrics[metric].value === "live" ? 2 * spread : spread; // when the peak was is an estimate, too
+  return metricText(metric, value) + (spread > 0 ? ` [${metricText(metric, Math.max(0, value - below))} to ${metricText(metric, value + spread)}]` : "");
 }
 const shareText = (part, whole) => (whole > 0 ? `${significant(100 * part / whole)} %` : DASH);
 const stateOf = (metric) => (data.metrics[metric].before ? "before" : "now");

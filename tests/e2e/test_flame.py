@@ -246,10 +246,10 @@ class Page(unittest.TestCase):
         lines = [f"metric {LIVE}", f"metric {COUNT}", "stack 9000:30:250000,90:30:0\tmain|web\tparse|web\tgrow|libz.so",
                  "stack 900:4:160000,4:4:9\tmain|web\tlist|web", "stack 100:1:9,9:1:0\tmain|web\tparse|web"]
         path = self.open(lines, 0)
-        self.assertEqual(self.told(), "all 10.0 kB [8.74 kB to 11.3 kB] live at the peak, 100 % of all")
+        self.assertEqual(self.told(), "all 10.0 kB [7.49 kB to 11.3 kB] live at the peak, 100 % of all")
         self.browser.move(*self.at(.3, 2))
-        self.assertEqual(self.told(), "parse web · 9.10 kB [8.12 kB to 10.1 kB] live at the peak, 91.0 % of all · "
-                                      "100 B [94.1 B to 106 B] of it in the function itself")
+        self.assertEqual(self.told(), "parse web · 9.10 kB [7.14 kB to 10.1 kB] live at the peak, 91.0 % of all · "
+                                      "100 B [88.2 B to 106 B] of it in the function itself")
         self.browser.move(*self.at(.98, 2))  # too few samples: a bound, as `sites` has it
         self.assertEqual(self.told(), "list web · less than 2.30 kB live at the peak")
         self.browser.run("{const box = document.querySelector('input'); box.value = 'list'; box.dispatchEvent(new Event('input'))}")
