@@ -44,20 +44,7 @@ static uint64_t take(struct bytes_at *bytes, unsigned count)
     return value;
 }
 
-static uint64_t take_uleb(struct bytes_at *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        const uint64_t byte = take(bytes, 1);
-        value |= (byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
-    bytes->bad = true;
-    return 0;
-}
-
-static int64_t take_sleb(struct bytes_at *bytes)
+static uint64_t take_leb(struct bytes_at *bytes, bool is_signed)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -65,12 +52,22 @@ static int64_t take_sleb(struct bytes_at *bytes)
         value |= (byte & 0x7f) << shift;
         if (byte & 0x80)
             continue;
-        if ((byte & 0x40) && shift + 7 < 64)
+        if (is_signed && (byte & 0x40) && shift + 7 < 64)
             value |= ~UINT64_C(0) << (shift + 7);
-        return (int64_t)value;
+        return value;
     }
     bytes->bad = true;
     return 0;
+}
+
+static uint64_t take_uleb(struct bytes_at *bytes)
+{
+    return take_leb(bytes, false);
+}
+
+static int64_t take_sleb(struct bytes_at *bytes)
+{
+    return (int64_t)take_leb(bytes, true);
 }
 
 static void skip(struct bytes_at *bytes, uint64_t count)
@@ -242,9 +239,12 @@ static bool read_cie(const struct cfi_segment *segment, uintptr_t at, struct fun
 
 enum found { FOUND_NOT, FOUND_DAMAGED, FOUND };
 
-static enum found read_fde(const struct cfi_segment *segment, uintptr_t at, uintptr_t address,
-                           struct function *function)
+static enum found find_function(const struct cfi_segment *segment, uintptr_t address,
+                                struct function *function)
 {
+    const uintptr_t at = search_table(segment, address);
+    if (at == 0)
+        return FOUND_NOT;
     struct bytes_at bytes = enter(segment, at);
     const uintptr_t place = bytes.at;
     const uint64_t back = take(&bytes, 4);
@@ -316,12 +316,6 @@ static void restore(struct row *row, const struct row *first, uint64_t number)
     }
 }
 
-static void undefine(struct row *row, uint64_t number)
-{
-    save_otherwise(row, number);
-    row->ends = row->ends || number == REGISTER_RETURN;
-}
-
 static struct bytes_at take_block(struct bytes_at *bytes)
 {
     const uint64_t length = take_uleb(bytes);
@@ -390,7 +384,9 @@ static bool run_extended(unsigned code, struct bytes_at *bytes, const struct fun
         restore(row, &machine->first, take_uleb(bytes));
         return true;
     case 0x07: /* undefined */
-        undefine(row, take_uleb(bytes));
+        number = take_uleb(bytes);
+        save_otherwise(row, number);
+        row->ends |= number == REGISTER_RETURN;
         return true;
     case 0x08: /* same_value */
         number = take_uleb(bytes);
@@ -513,14 +509,9 @@ uint32_t cfi_find(const struct cfi_segment *segment, uintptr_t address)
 {
     struct function function = {.encoding = PE_ABSOLUTE};
     struct machine machine = {.row = {.cfa = CFA_OTHER, .returns = RETURN_FIRST}};
-    const uintptr_t fde = search_table(segment, address);
-    if (fde == 0)
-        return cfi_rule_make(CFI_NONE, 0);
-    const enum found found = read_fde(segment, fde, address, &function);
-    if (found == FOUND_NOT)
-        return cfi_rule_make(CFI_NONE, 0);
-    if (found == FOUND_DAMAGED)
-        return cfi_rule_make(CFI_OTHER, 0);
+    const enum found found = find_function(segment, address, &function);
+    if (found != FOUND)
+        return cfi_rule_make(found == FOUND_NOT ? CFI_NONE : CFI_OTHER, 0);
     if (function.is_signal)
         return cfi_rule_make(CFI_SIGNAL, 0);
     machine.location = function.begin;
@@ -530,4 +521,10 @@ uint32_t cfi_find(const struct cfi_segment *segment, uintptr_t address)
     if (!run(function.own, &function, address, &machine))
         return cfi_rule_make(CFI_OTHER, 0);
     return rule_of(&machine.row);
+}
+
+uintptr_t cfi_begin(const struct cfi_segment *segment, uintptr_t address)
+{
+    struct function function = {.encoding = PE_ABSOLUTE};
+    return find_function(segment, address, &function) == FOUND ? function.begin : 0;
 }

@@ -2,20 +2,24 @@
 #include "sites/names/names_child.h"
 
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "footprint/base/trusted.h"
+#include "shim/sites/cfi.h"
 
 /* A module while it is answered. */
 struct module {
     const struct name_request *request;
     const struct name_sink *sink;
     struct intervals symbols;
-    struct frame_entries entries;
-    bool latest;        /* of several symbols the last one counts */
-    const char *symbol; /* the one that was demangled last */
+    struct cfi_segment
+        frames; /* of the file in memory: .eh_frame tells where functions begin, of a stripped file too */
+    uint64_t frames_shift; /* from the file's addresses to those of its bytes in memory */
+    bool latest;           /* of several symbols the last one counts */
+    const char *symbol;    /* the one that was demangled last */
     char *function;
 };
 
@@ -43,11 +47,35 @@ static void tell_module(const struct module *module, enum name_reply_kind kind, 
     module->sink->take(module->sink->data, &reply, NULL, NULL);
 }
 
+/* Finds the bytes around .eh_frame_hdr; of files of other machines nothing is found. */
+static void find_frames(Elf *elf, struct module *module)
+{
+    size_t count, bytes;
+    GElf_Phdr header;
+    uint64_t table = 0;
+    const uintptr_t file = (uintptr_t)elf_rawfile(elf, &bytes);
+    if (file == 0 || elf_getphdrnum(elf, &count) != 0 || gelf_getclass(elf) != ELFCLASS64)
+        return;
+    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header) != NULL; i++)
+        if (header.p_type == PT_GNU_EH_FRAME)
+            table = header.p_vaddr;
+    for (size_t i = 0; i < count && table != 0 && gelf_getphdr(elf, (int)i, &header) != NULL; i++) {
+        if (header.p_type != PT_LOAD || table - header.p_vaddr >= header.p_filesz ||
+            header.p_offset > bytes || header.p_filesz > bytes - header.p_offset)
+            continue;
+        module->frames_shift = file + header.p_offset - header.p_vaddr;
+        module->frames.start = file + header.p_offset;
+        module->frames.end = module->frames.start + header.p_filesz;
+        module->frames.header = table + module->frames_shift;
+    }
+}
+
 /* Finds a function by symbols and .eh_frame. Returns the symbol; NULL: none. */
 static const char *find(const struct module *module, uint64_t address, uint64_t *ret_start)
 {
-    uint64_t start = 0;
-    (void)frame_entries_find(&module->entries, address, &start); /* 0 then */
+    const struct cfi_segment *frames = &module->frames;
+    const uintptr_t begin = frames->header != 0 ? cfi_begin(frames, address + module->frames_shift) : 0;
+    const uint64_t start = begin != 0 ? begin - module->frames_shift : 0;
     const struct interval *symbol = symbols_name(&module->symbols, address, start, module->latest);
     *ret_start = symbol != NULL ? symbol->start : start;
     return symbol != NULL ? symbol->what : NULL;
@@ -119,7 +147,7 @@ static void answer_file(struct module *module)
     struct debug_files files;
     debug_files_open(module->request, with_lines, &files);
     if (files.file != NULL)
-        frame_entries_open(files.file, &module->entries);
+        find_frames(files.file, module);
     const bool has_all = (files.debug != NULL && symbols_of_elf(files.debug, SHT_SYMTAB, &module->symbols)) ||
                          (files.file != NULL && symbols_of_elf(files.file, SHT_SYMTAB, &module->symbols));
     if (!has_all && files.file != NULL)

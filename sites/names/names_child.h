@@ -79,32 +79,6 @@ void dwarf_frames_close(struct dwarf_frames *frames); /* NULL is accepted */
 size_t dwarf_frames_find(struct dwarf_frames *frames, uint64_t address,
                          struct dwarf_frame ret_frames[NAMES_INLINED_MAX]);
 
-/* ---- frame_entries.c: where functions begin and end, by .eh_frame: also those of a stripped file ----
- *
- * Every offset is checked against the file. 64-bit little-endian files with the sorted table that linkers make (.eh_frame_hdr);
- * of others nothing is found. */
-
-#define FRAME_SEGMENTS_MAX 32u
-
-/* Borrows the bytes of the file, as long as the elf is open. Zeroes have no entries. */
-struct frame_entries {
-    const uint8_t *bytes;
-    struct {
-        uint64_t address, offset, size;
-    } segments[FRAME_SEGMENTS_MAX];
-    size_t segment_count;
-    const uint8_t
-        *table; /* pairs of words: where a function begins, and its entry; relative to header_address */
-    uint64_t header_address;
-    size_t count;
-};
-
-/* frame_entries_open - find the table. Where there is none ret has no entries. */
-void frame_entries_open(Elf *elf, struct frame_entries *ret);
-
-/* frame_entries_find - the begin of the function that covers an address. Returns false: none does. */
-bool frame_entries_find(const struct frame_entries *entries, uint64_t address, uint64_t *ret_start);
-
 /* ---- ranges of addresses with what they are of, to find the one that covers an address ----
  *
  * Ranges may nest and overlap. Filled, then sorted once, then asked: a search by halves and mostly one step. */

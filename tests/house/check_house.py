@@ -50,7 +50,7 @@ MAY_USE = {
     "record": ("footprint", "convert", "shim/shared", "shim/sites"),
     "results/measure": ("footprint", "convert", "replay"),
     "results/report": ("footprint", "results/measure"),
-    "sites": ("footprint", "convert", "results"),
+    "sites": ("footprint", "convert", "results", "shim/sites"),
     "cli": ("footprint", "convert", "replay", "record", "results", "sites", "shim/shared"),
 }
 
