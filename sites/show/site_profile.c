@@ -1,18 +1,16 @@
-/* site_profile.c - strings, frames and nodes are numbered by hash tables over their arrays. */
+/* site_profile.c - strings, frames and nodes are numbered. */
 #include "sites/show/site_profile.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "sites/stacks/stacks.h"
 
-#define FIRST_SLOTS 64u
-#define WHOLE_MAX   0x1p53 /* no sum of bytes is so large */
+#define WHOLE_MAX 0x1p53 /* no sum of bytes is so large */
 
 const struct site_value_words site_value_words[SITE_VALUES] = {
     [SITE_LIVE] = {"live", "bytes", "live at the peak"},
@@ -22,71 +20,40 @@ const struct site_value_words site_value_words[SITE_VALUES] = {
 
 /* ---- numbering ------------------------------------------------------------------------------- */
 
-/* The identity of a thing: the bytes of its text, or of its struct, which has no holes. */
-struct identity {
-    const void *bytes;
-    size_t length;
-};
+/* Room for one more of what begins with zeroes. */
+#define ROOM(items, room, wanted)                                                                            \
+    do {                                                                                                     \
+        if (!FP_GROW(items, room, wanted))                                                                   \
+            res_no_memory();                                                                                 \
+    } while (0)
 
-static struct identity identity_of(const struct site_profile *profile, enum site_kind kind, uint32_t number)
+/* The bytes of a thing's text, or of its struct, which has no holes. */
+static const void *bytes_of(const struct site_profile *profile, enum site_kind kind, uint32_t number,
+                            size_t *ret_length)
 {
-    if (kind == SITE_STRING)
-        return (struct identity){profile->strings[number], strlen(profile->strings[number])};
-    if (kind == SITE_FRAME)
-        return (struct identity){&profile->frames[number], sizeof profile->frames[number]};
-    return (struct identity){&profile->nodes[number], sizeof profile->nodes[number]};
-}
-
-/* The slot of a thing that equals this one, or the free one where it belongs. */
-static uint32_t *slot_of(const struct site_profile *profile, const struct site_index *index,
-                         enum site_kind kind, uint32_t number)
-{
-    const struct identity wanted = identity_of(profile, kind, number);
-    for (size_t at = XXH64(wanted.bytes, wanted.length, 0);; at++) {
-        uint32_t *slot = &index->slots[at & (index->capacity - 1)];
-        if (*slot == SITE_NONE)
-            return slot;
-        const struct identity found = identity_of(profile, kind, *slot);
-        if (found.length == wanted.length && memcmp(found.bytes, wanted.bytes, wanted.length) == 0)
-            return slot;
+    if (kind == SITE_STRING) {
+        *ret_length = strlen(profile->strings[number]);
+        return profile->strings[number];
     }
-}
-
-/* Grows the index: at most half of its slots are taken, so that a search ends. */
-static void index_grow(struct site_profile *profile, enum site_kind kind)
-{
-    struct site_index *index = &profile->indexes[kind], wider = *index;
-    if (index->count * 2 < index->capacity)
-        return;
-    wider.capacity = index->capacity > 0 ? index->capacity * 2 : FIRST_SLOTS;
-    wider.slots = res_calloc(wider.capacity, sizeof *wider.slots);
-    memset(wider.slots, 0xff, wider.capacity * sizeof *wider.slots); /* SITE_NONE */
-    for (uint32_t i = 0; i < index->count; i++)
-        *slot_of(profile, &wider, kind, i) = i;
-    free(index->slots);
-    *index = wider;
+    *ret_length = kind == SITE_FRAME ? sizeof profile->frames[0] : sizeof profile->nodes[0];
+    return kind == SITE_FRAME ? (const void *)&profile->frames[number] : &profile->nodes[number];
 }
 
 /* The number of what stands behind the last that is numbered, or of the one that equals it. */
-static uint32_t numbered(struct site_profile *profile, enum site_kind kind)
+static uint32_t numbered(struct site_profile *profile, enum site_kind kind, size_t count)
 {
-    struct site_index *index = &profile->indexes[kind];
-    index_grow(profile, kind);
-    uint32_t *slot = slot_of(profile, index, kind, (uint32_t)index->count);
-    if (*slot == SITE_NONE)
-        *slot = (uint32_t)index->count++;
-    return *slot;
-}
-
-/* Room for one more; returns the new room. */
-static size_t widened(void *array, size_t count, size_t room, size_t size)
-{
-    if (count < room)
-        return room;
-    void **at = array;
-    room = room > 0 ? room * 2 : FIRST_SLOTS;
-    *at = res_realloc(*at, room, size);
-    return room;
+    struct fp_index *index = &profile->indexes[kind];
+    size_t length, found_length, step = 0;
+    const void *wanted = bytes_of(profile, kind, (uint32_t)count, &length), *found;
+    const uint64_t hash = fp_index_hash(wanted, length, 0);
+    for (uint32_t number; (number = fp_index_next(index, hash, &step)) != FP_INDEX_END;) {
+        found = bytes_of(profile, kind, number, &found_length);
+        if (found_length == length && memcmp(found, wanted, length) == 0)
+            return number;
+    }
+    if (!fp_index_add(index, hash, (uint32_t)count))
+        res_no_memory();
+    return (uint32_t)count;
 }
 
 static uint32_t string_of(struct site_profile *profile, const char *text)
@@ -95,10 +62,9 @@ static uint32_t string_of(struct site_profile *profile, const char *text)
         return SITE_NONE;
     char plain[SITE_NAME_MAX + 1];
     fp_text_plain(text, plain, sizeof plain);
-    profile->string_room = widened(&profile->strings, profile->string_count, profile->string_room,
-                                   sizeof *profile->strings);
+    ROOM(profile->strings, profile->string_room, profile->string_count + 1);
     profile->strings[profile->string_count] = plain;
-    const uint32_t number = numbered(profile, SITE_STRING);
+    const uint32_t number = numbered(profile, SITE_STRING, profile->string_count);
     if (number == profile->string_count)
         profile->strings[profile->string_count++] = res_strdup(plain);
     return number;
@@ -108,35 +74,24 @@ uint32_t site_profile_frame(struct site_profile *profile, const struct site_fram
 {
     const struct site_frame frame = {string_of(profile, words->function), string_of(profile, words->module),
                                      string_of(profile, words->file), words->line};
-    profile->frame_room = widened(&profile->frames, profile->frame_count, profile->frame_room,
-                                  sizeof *profile->frames);
+    ROOM(profile->frames, profile->frame_room, profile->frame_count + 1);
     profile->frames[profile->frame_count] = frame;
-    const uint32_t number = numbered(profile, SITE_FRAME);
+    const uint32_t number = numbered(profile, SITE_FRAME, profile->frame_count);
     profile->frame_count += number == profile->frame_count;
     return number;
 }
 
-/* Grows an array, with zeroes behind what it had. */
-static void *grown(void *array, size_t before, size_t room, size_t size)
-{
-    char *made = res_realloc(array, room, size);
-    memset(made + before * size, 0, (room - before) * size);
-    return made;
-}
-
 uint32_t site_profile_node(struct site_profile *profile, uint32_t parent, uint32_t frame)
 {
-    const size_t before = profile->node_room;
-    profile->node_room = widened(&profile->nodes, profile->node_count, profile->node_room,
-                                 sizeof *profile->nodes);
-    for (size_t i = 0; profile->node_room > before && i < profile->metric_count; i++) {
+    ROOM(profile->nodes, profile->node_room, profile->node_count + 1);
+    for (size_t i = 0; i < profile->metric_count; i++) {
         struct site_metric *metric = &profile->metrics[i];
-        metric->values = grown(metric->values, before, profile->node_room, sizeof *metric->values);
+        ROOM(metric->values, metric->value_room, profile->node_room);
         if (metric->bases != NULL)
-            metric->bases = grown(metric->bases, before, profile->node_room, sizeof *metric->bases);
+            ROOM(metric->bases, metric->basis_room, profile->node_room);
     }
     profile->nodes[profile->node_count] = (struct site_node){parent, frame};
-    const uint32_t number = numbered(profile, SITE_NODE);
+    const uint32_t number = numbered(profile, SITE_NODE, profile->node_count);
     profile->node_count += number == profile->node_count;
     return number;
 }
@@ -157,11 +112,9 @@ static uint32_t metric_of(struct site_profile *profile, enum site_value value, b
     if (found != SITE_NONE)
         return found;
     profile->metrics = res_realloc(profile->metrics, profile->metric_count + 1, sizeof *profile->metrics);
-    profile->metrics[profile->metric_count] = (struct site_metric){
-        .value = value,
-        .is_before = is_before,
-        .values = res_calloc(profile->node_room + 1, sizeof(double)),
-    };
+    struct site_metric *metric = &profile->metrics[profile->metric_count];
+    *metric = (struct site_metric){.value = value, .is_before = is_before};
+    ROOM(metric->values, metric->value_room, profile->node_room + 1);
     return (uint32_t)profile->metric_count++;
 }
 
@@ -179,8 +132,7 @@ void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metr
 void site_profile_rest(struct site_profile *profile, uint32_t node, uint32_t metric, struct site_basis basis)
 {
     struct site_metric *to = &profile->metrics[metric];
-    if (to->bases == NULL)
-        to->bases = res_calloc(profile->node_room + 1, sizeof *to->bases);
+    ROOM(to->bases, to->basis_room, profile->node_room + 1);
     to->bases[node].samples += basis.samples;
     to->bases[node].variance += basis.variance;
 }
@@ -214,7 +166,7 @@ void site_profile_release(struct site_profile *profile)
         free(profile->metrics[i].bases);
     }
     for (size_t i = 0; i < SITE_KINDS; i++)
-        free(profile->indexes[i].slots);
+        fp_index_release(&profile->indexes[i]);
     void *const parts[] = {profile->strings, profile->frames, profile->nodes,
                            profile->metrics, profile->notes,  profile->title};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -334,7 +286,7 @@ static void add_stack(struct res_text *text, const struct site_profile *profile,
         size_t count, room;
     } path = {0};
     for (uint32_t at = node; at != SITE_TOP; at = profile->nodes[at].parent) {
-        path.room = widened(&path.nodes, path.count, path.room, sizeof *path.nodes);
+        ROOM(path.nodes, path.room, path.count + 1);
         path.nodes[path.count++] = at;
     }
     while (path.count-- > 0) {

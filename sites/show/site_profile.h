@@ -30,6 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/arrays.h"
+
 #define SITE_TOP      UINT32_MAX /* parent of nodes that nothing known calls */
 #define SITE_NONE     UINT32_MAX /* a string, a metric or a node that is not there */
 #define SITE_NAME_MAX 2048u      /* bytes of a name */
@@ -72,14 +74,11 @@ struct site_metric {
     bool is_before;           /* of what the profile is compared with (site_profile_merge) */
     double *values;           /* of each node */
     struct site_basis *bases; /* likewise; NULL: values are exact */
+    size_t value_room, basis_room;
 };
 
-/* The kinds of things that are numbered, by open addressing over the numbers of one array. */
+/* The kinds of things that are numbered. */
 enum site_kind { SITE_STRING, SITE_FRAME, SITE_NODE, SITE_KINDS };
-struct site_index {
-    uint32_t *slots;
-    size_t capacity, count;
-};
 
 /* Zero-initialise. Read the arrays, change them by the functions only. */
 struct site_profile {
@@ -91,7 +90,7 @@ struct site_profile {
     size_t string_count, frame_count, node_count, metric_count, note_count;
     size_t string_room, frame_room, node_room;
     char *title; /* NULL: not told */
-    struct site_index indexes[SITE_KINDS];
+    struct fp_index indexes[SITE_KINDS];
 };
 
 void site_profile_release(struct site_profile *profile);
