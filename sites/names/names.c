@@ -342,54 +342,76 @@ static bool take_bytes(void *data, int stream, const char *bytes, size_t count)
 
 /* ---- the child ------------------------------------------------------------------------------ */
 
-/* The requests of all modules from this one on. Returns a descriptor of a file with them; -1. */
+static bool write_module(const struct names *names, int fd, size_t number)
+{
+    const struct module *module = &names->modules[number];
+    struct name_asked *asked = calloc(1, sizeof *asked);
+    struct name_question *questions = calloc(module->pending_count + 1u, sizeof *questions);
+    bool is_written = asked != NULL && questions != NULL;
+    if (is_written) {
+        asked->count = module->pending_count;
+        asked->number = (uint32_t)number;
+        asked->kind = module->told.kind;
+        asked->build_id_bytes = (uint32_t)module->told.build_id_bytes;
+        memcpy(asked->build_id, module->told.build_id, module->told.build_id_bytes);
+        if (strlen(module->told.path) < sizeof asked->path)
+            strcpy(asked->path, module->told.path);
+        for (uint32_t i = 0; i < module->pending_count; i++) {
+            const struct question *one = &names->questions[names->pending[module->pending_first + i]];
+            questions[i] = (struct name_question){.address = one->address, .with_lines = one->wants_lines};
+        }
+        is_written = fp_write_all(fd, asked, sizeof *asked) &&
+                     fp_write_all(fd, questions, module->pending_count * sizeof *questions);
+    }
+    free(asked);
+    free(questions);
+    return is_written;
+}
+
+/* The questions of all modules from this one on. Returns a descriptor of a file with them; -1. */
 static int write_requests(const struct names *names, size_t first)
 {
-    const struct name_places places = {.directories = names->options.directories,
-                                       .directory_count = names->options.directory_count,
-                                       .may_fetch = names->options.may_fetch,
-                                       .owner = names->options.owner};
-    struct bytes message = {0};
-    bool is_put = name_places_put(&message, &places);
-    for (size_t i = first; is_put && i < names->module_count; i++) {
-        const struct module *module = &names->modules[i];
-        struct name_question *questions = calloc(module->pending_count + 1u, sizeof *questions);
-        const struct name_request request = {.module = module->told,
-                                             .number = (uint32_t)i,
-                                             .questions = questions,
-                                             .count = module->pending_count};
-        for (uint32_t j = 0; questions != NULL && j < module->pending_count; j++) {
-            const struct question *asked = &names->questions[names->pending[module->pending_first + j]];
-            questions[j] = (struct name_question){.address = asked->address,
-                                                  .with_lines = asked->wants_lines};
-        }
-        is_put = questions != NULL && (module->pending_count == 0 || name_request_put(&message, &request));
-        free(questions);
-    }
-    int fd = is_put ? memfd_create("mallab-names", MFD_CLOEXEC) : -1;
-    if (fd >= 0 && !fp_write_all(fd, message.at, message.size))
-        fp_close(&fd);
-    bytes_release(&message);
+    int fd = memfd_create("mallab-names", MFD_CLOEXEC);
+    for (size_t i = first; fd >= 0 && i < names->module_count; i++)
+        if (names->modules[i].pending_count > 0 && !write_module(names, fd, i))
+            fp_close(&fd);
     return fp_above_standard(fd);
+}
+
+/* Starts it; its streams are ours. Returns false where it cannot be. */
+static bool start_child(const struct names *names, int requests, struct fp_process *process)
+{
+    const struct names_options *options = &names->options;
+    const char **arguments = calloc(options->directory_count + 4, sizeof *arguments);
+    char owner[16];
+    const struct fp_process_plan plan = {.program = options->program,
+                                         .arguments = (char *const *)(uintptr_t)arguments,
+                                         .streams = {requests, FP_STREAM_PIPE, FP_STREAM_NULL},
+                                         .default_signals = true,
+                                         .dies_with_us = true};
+    if (arguments == NULL)
+        return false;
+    snprintf(owner, sizeof owner, "%u", (unsigned)options->owner);
+    arguments[0] = "mallab-names";
+    arguments[1] = owner;
+    arguments[2] = options->may_fetch ? "fetch" : "here";
+    for (size_t i = 0; i < options->directory_count; i++)
+        arguments[3 + i] = options->directories[i];
+    const bool is_started = fp_process_start(&plan, process) == 0;
+    free(arguments);
+    return is_started;
 }
 
 /* Returns what became of the module at which it ended; NAMES_UNASKED: it answered all. */
 static enum names_state run_child(struct names *names, size_t first, uint64_t deadline_ns)
 {
-    char name[] = "mallab-names";
-    char *arguments[] = {name, NULL};
     struct fp_process process;
     int fd = write_requests(names, first);
-    const struct fp_process_plan plan = {.program = names->options.program,
-                                         .arguments = arguments,
-                                         .streams = {fd, FP_STREAM_PIPE, FP_STREAM_NULL},
-                                         .default_signals = true,
-                                         .dies_with_us = true};
     const struct fp_process_bounds bounds = {.deadline_ns = deadline_ns, .take = take_bytes, .data = names};
     names->begun = names->answering = NONE;
     names->replies.size = 0;
     names->is_broken = false;
-    if (fd < 0 || fp_process_start(&plan, &process) != 0) {
+    if (fd < 0 || !start_child(names, fd, &process)) {
         fp_close(&fd);
         return NAMES_LIMITED;
     }

@@ -117,10 +117,11 @@ const char *names_state_words(enum names_state state);
 
 /* ---- what mallab and mallab-names, the child that reads ELF and DWARF, tell each other.
  *
- *   request   by the child's standard input, a file: all modules with their questions
- *   reply     by its standard output: one for each frame, and for each module when it begins and when it is done
+ *   arguments  OWNER fetch|here DIRECTORY...: the common places of all modules
+ *   request    by the child's standard input, a file: each module, and its questions behind it
+ *   reply      by its standard output: one for each frame, and for each module when it begins and when it is done
  *
- * Private to names/ (name_messages.c). Both are of one build, so replies are as in memory; the parent checks them like a file's. */
+ * Private to names/. Both are of one build, so all is as in memory; the parent checks replies like a file's. */
 
 #define NAMES_BUILD_ID_MAX 64u
 #define NAMES_PATH_MAX     4096u
@@ -130,20 +131,12 @@ struct name_question {
     bool with_lines;
 };
 
-/* The common places of all modules. */
-struct name_places {
-    const char *const *directories;
-    size_t directory_count;
-    bool may_fetch;
-    uid_t owner;
-};
-
-struct name_request {
-    const struct name_places *places;
-    struct names_module module;
+struct name_asked {
+    uint64_t count;  /* of the questions that follow */
     uint32_t number; /* of the module */
-    const struct name_question *questions;
-    size_t count;
+    uint32_t kind, build_id_bytes;
+    uint8_t build_id[NAMES_BUILD_ID_MAX];
+    char path[NAMES_PATH_MAX]; /* "": also where it is longer */
 };
 
 enum name_reply_kind {
@@ -163,15 +156,5 @@ struct name_reply {
     uint16_t function_bytes, file_bytes; /* at most NAMES_TEXT_MAX */
     uint8_t kind, flags;
 };
-
-/* name_places_put, name_request_put - append to a message; places once, before all requests.
- * Returns   false: no memory. */
-bool name_places_put(struct bytes *message, const struct name_places *places);
-bool name_request_put(struct bytes *message, const struct name_request *request);
-
-/* name_places_get, name_request_get - read the next one. Texts and build ids are the message's; arrays are to be freed.
- * Returns   false: no memory, or no such message; at the end of the message, too. */
-bool name_places_get(struct cursor *message, struct name_places *ret);
-bool name_request_get(struct cursor *message, struct name_request *ret);
 
 #endif

@@ -6,6 +6,22 @@
 
 #include "sites/names/names.h"
 
+/* The common places of all modules. */
+struct name_places {
+    const char *const *directories;
+    size_t directory_count;
+    bool may_fetch;
+    uid_t owner;
+};
+
+struct name_request {
+    const struct name_places *places;
+    struct names_module module;
+    uint32_t number; /* of the module */
+    const struct name_question *questions;
+    size_t count;
+};
+
 /* ---- give_up.c: what is given up before what a stranger may have made is read ----
  *
  *   user      root's: it becomes the owner of the recording, without a right beyond; of root's own recordings user nobody, with the

@@ -1,7 +1,7 @@
 /* names_program.c - mallab-names: reads ELF and DWARF in a process of its own, with limits, for names.c.
  *
  * A program and not a function in a child of mallab's: libdw loads debuginfod's library, and that libcurl, into every process
- * that links it. It has no options and prints nothing for people. */
+ * that links it. It prints nothing for people. */
 #include <elfutils/libdw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,37 +48,40 @@ static void tell_unread(uint32_t number)
          NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct name_sink sink = {.take = take};
     const struct itimerval most = {.it_value = {.tv_sec = NAMES_MODULE_LIMIT_NS / 1000000000}};
-    struct name_places places;
-    struct name_request request;
     struct stat facts;
-    if (fstat(STDIN_FILENO, &facts) != 0 || facts.st_size == 0)
+    if (argc < 3 || fstat(STDIN_FILENO, &facts) != 0 || facts.st_size == 0)
         return 2;
-    const uint8_t *bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0);
-    if (bytes == MAP_FAILED)
+    const struct name_places places = {.directories = (const char *const *)argv + 3,
+                                       .directory_count = (size_t)argc - 3,
+                                       .may_fetch = strcmp(argv[2], "fetch") == 0,
+                                       .owner = (uid_t)strtoul(argv[1], NULL, 10)};
+    const uint8_t *at = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0);
+    if (at == MAP_FAILED)
         return 1;
-    struct cursor message = {.at = bytes, .end = bytes + facts.st_size};
     limit();
-    if (!name_places_get(&message, &places))
-        return 1;
     if (!places.may_fetch)
         (void)unsetenv("DEBUGINFOD_URLS"); /* of what libdw might ask */
     const bool may_read = names_give_up(places.owner, places.may_fetch);
-    while (message.at < message.end) {
-        request = (struct name_request){0};
-        if (!name_request_get(&message, &request))
-            return 1;
-        request.places = &places;
+    for (const uint8_t *end = at + facts.st_size; at < end;) {
+        const struct name_asked *asked = (const void *)at;
+        const struct name_request request = {.places = &places,
+                                             .module = {.kind = (enum names_kind)asked->kind,
+                                                        .path = asked->path,
+                                                        .build_id = asked->build_id,
+                                                        .build_id_bytes = asked->build_id_bytes},
+                                             .number = asked->number,
+                                             .questions = (const void *)(asked + 1),
+                                             .count = asked->count};
+        at = (const uint8_t *)(request.questions + request.count);
         (void)setitimer(ITIMER_REAL, &most, NULL); /* its signal ends us */
         if (may_read)
             module_names(&request, &sink);
         else
             tell_unread(request.number);
-        free((void *)(uintptr_t)request.questions);
     }
-    free((void *)(uintptr_t)places.directories);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

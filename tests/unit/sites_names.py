@@ -324,7 +324,7 @@ class Names(unittest.TestCase):
         """Who reads its answers is stopped, so that it stays, if only as a zombie, which tells the same: the user and his rights, if we are root; its system calls by a list."""
         addresses = [f"{at:x}" for at in range(0x1000, 0x3000)]
         held_first = self.folder / "held_first"
-        held_first.write_text(f"#!/bin/sh\nkill -STOP $PPID\nexec {pathlib.Path(PROGRAM).absolute()}\n")
+        held_first.write_text(f"#!/bin/sh\nkill -STOP $PPID\nexec {pathlib.Path(PROGRAM).absolute()} \"$@\"\n")
         held_first.chmod(0o700)
         for owner, user, rights in (0, 65534, 1 << 2), (12345, 12345, 0):  # CAP_DAC_READ_SEARCH
             driver = subprocess.Popen([DRIVER, held_first, f"owner={owner}", self.full, *addresses], stdout=subprocess.PIPE)
