@@ -114,10 +114,10 @@ struct ids {
     uint32_t touched_count;
 };
 
-/* ids_take - an id for an allocation by thread; 0 when all are in use up to the capacity. */
-static inline uint32_t ids_take(struct ids *ids, uint32_t thread)
+/* ids_pop, ids_push - ids_take and ids_give by the lists `own` of a thread, which may be a copy while the thread alone has its
+ * turn: then they are stored back, and ids_touch tells of a release. */
+static inline uint32_t ids_pop(struct ids *ids, struct ids_thread *own)
 {
-    struct ids_thread *own = &ids->threads[thread];
     uint32_t id = own->head;
     if (id != 0) {
         own->head = ids->next[id];
@@ -133,6 +133,30 @@ static inline uint32_t ids_take(struct ids *ids, uint32_t thread)
     return id;
 }
 
+static inline void ids_push(struct ids *ids, struct ids_thread *own, uint32_t id)
+{
+    if (own->head == 0)
+        own->tail = id;
+    ids->next[id] = own->head;
+    own->head = id;
+}
+
+/* ids_touch - a thread releases in this window. */
+static inline void ids_touch(struct ids *ids, uint32_t thread)
+{
+    struct ids_thread *own = &ids->threads[thread];
+    if (own->touched == ids->window + 1)
+        return;
+    own->touched = ids->window + 1;
+    ids->touched[ids->touched_count++] = thread;
+}
+
+/* ids_take - an id for an allocation by thread; 0 when all are in use up to the capacity. */
+static inline uint32_t ids_take(struct ids *ids, uint32_t thread)
+{
+    return ids_pop(ids, &ids->threads[thread]);
+}
+
 static inline bool ids_is_live(const struct ids *ids, uint32_t id)
 {
     return id != 0 && id <= ids->used && ids->next[id] == IDS_LIVE;
@@ -141,15 +165,8 @@ static inline bool ids_is_live(const struct ids *ids, uint32_t id)
 /* ids_give - a release; the id must be live. */
 static inline void ids_give(struct ids *ids, uint32_t thread, uint32_t id)
 {
-    struct ids_thread *own = &ids->threads[thread];
-    if (own->touched != ids->window + 1) {
-        own->touched = ids->window + 1;
-        ids->touched[ids->touched_count++] = thread;
-    }
-    if (own->head == 0)
-        own->tail = id;
-    ids->next[id] = own->head;
-    own->head = id;
+    ids_touch(ids, thread);
+    ids_push(ids, &ids->threads[thread], id);
 }
 
 /* ids_end_window - move what was released to the pool. */

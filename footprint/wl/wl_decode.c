@@ -91,13 +91,13 @@ struct run_cursor {
     uint64_t live_objects;
 };
 
-/* The id that an op on an existing object names; IDS_LIVE when the file is damaged. */
+/* The id that an op on an existing object names; IDS_LIVE when the file is damaged. The history before the first op is 0. */
 static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history, uint64_t op_number)
 {
     const uint64_t code = get_varint(&at->codes);
     uint32_t id;
     if (likely(code > ID_NULL)) {
-        if (unlikely(code - 1 >= WINDOW_HISTORY || code - 1 > op_number))
+        if (unlikely(code - 1 >= WINDOW_HISTORY))
             return IDS_LIVE;
         id = history[(op_number - (code - 1)) % WINDOW_HISTORY];
     } else if (code == ID_NULL) {
@@ -109,84 +109,50 @@ static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history,
     return likely(ids_is_live(&at->ids, id)) ? id : IDS_LIVE;
 }
 
-/* If the ids' lists are larger than caches, the entry of each id that an op names is fetched before its turn. */
-#define AHEAD        16u    /* ops: about a memory latency at 5 ns an op */
-#define FAR          65536u /* ids: what a core's own cache holds */
-#define FAR_BYTES_IN 8u     /* ops for a byte that names objects of long ago: as many have to be named so */
-struct ahead_cursor {
-    struct cursor codes, literals; /* of op, as decode_id will read them */
-    uint32_t last_literal, op;
-};
-
-/* Fetch what op ahead->op names; op now is decoded next. Nothing is checked: that is done when its turn comes. */
-static inline void look_ahead(struct ahead_cursor *ahead, const struct run_cursor *at,
-                              const uint32_t *history, uint64_t first_op, uint32_t now)
-{
-    const uint64_t code = get_varint(&ahead->codes);
-    uint32_t id = 0;
-    if (likely(code > ID_NULL)) {
-        const uint64_t back = code - 1, number = first_op + ahead->op;
-        if (back >= WINDOW_HISTORY || back > number || back <= ahead->op - now)
-            return;
-        id = history[(number - back) % WINDOW_HISTORY];
-    } else if (code == ID_LITERAL) {
-        ahead->last_literal += (uint32_t)unzigzag(get_varint(&ahead->literals));
-        id = ahead->last_literal;
-    }
-    if (id <= at->ids.capacity)
-        __builtin_prefetch(&at->ids.next[id], 1);
-}
-
-static bool refuse(struct wl_decoder *decoder, uint32_t op)
-{
-    decoder->refused = op + 1;
-    return false;
-}
-
-/* ahead: NULL where nothing is fetched ahead; the compiler makes a loop of each. */
-static inline __attribute__((always_inline)) bool
-decode_run(struct wl_decoder *decoder, const struct column *columns, struct run_cursor *run_cursor,
-           const struct wl_run *run, uint64_t first_op, uint32_t first, struct ahead_cursor *ahead)
+/* Returns the first op of the run that cannot be, or the run's end. */
+static inline uint32_t decode_run(const struct wl_decoder *decoder, const struct column *columns,
+                                  struct run_cursor *run_cursor, const struct wl_run *run, uint64_t first_op,
+                                  uint32_t first)
 {
     struct run_cursor at = *run_cursor;
+    struct ids_thread own = at.ids.threads[run->thread];
     const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes;
     const uint8_t *high = columns[WINDOW_SHAPE_HIGH].size > 0 ? columns[WINDOW_SHAPE_HIGH].bytes : NULL;
     const struct wl_op *const shapes = decoder->shapes;
     const uint8_t *const kinds = decoder->kinds;
     uint32_t *const history = decoder->history;
     struct wl_op *const ops = decoder->ops;
-    const uint32_t shape_count = decoder->shape_count, thread = run->thread, end = first + run->op_count;
-    const uint32_t ahead_end = (uint32_t)columns[WINDOW_SHAPE_LOW].size;
-    for (uint32_t i = first; i < end; i++) {
+    const uint32_t shape_count = decoder->shape_count, end = first + run->op_count;
+    uint32_t given = 0, i;
+    for (i = first; i < end; i++) {
         const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
         uint32_t id;
-        for (; ahead != NULL && ahead->op < ahead_end && ahead->op < i + AHEAD; ahead->op++) {
-            const uint32_t its = low[ahead->op] | (high != NULL ? (uint32_t)high[ahead->op] << 8 : 0);
-            if (its < shape_count && kinds[its] != FP_KIND_ALLOCATE)
-                look_ahead(ahead, &at, history, first_op, i);
-        }
         if (unlikely(shape >= shape_count))
-            return refuse(decoder, i);
+            break;
         if (kinds[shape] == FP_KIND_ALLOCATE) {
-            id = ids_take(&at.ids, thread);
+            id = ids_pop(&at.ids, &own);
             if (unlikely(id == 0))
-                return refuse(decoder, i);
+                break;
             at.live_objects++;
         } else {
             id = decode_id(&at, history, first_op + i);
             if (unlikely(id == IDS_LIVE || (id == 0 && kinds[shape] != FP_KIND_RELEASE)))
-                return refuse(decoder, i);
+                break;
             if (id != 0 && kinds[shape] == FP_KIND_RELEASE) {
-                ids_give(&at.ids, thread, id);
-                at.live_objects--;
+                ids_push(&at.ids, &own, id);
+                given++;
             }
         }
         history[(first_op + i) % WINDOW_HISTORY] = id;
         ops[i] = shapes[shape];
         ops[i].id = id;
     }
+    at.live_objects -= given;
+    at.ids.threads[run->thread] = own;
+    if (given > 0)
+        ids_touch(&at.ids, run->thread);
     *run_cursor = at;
-    return true;
+    return i;
 }
 
 static bool decode_ops(struct wl_decoder *decoder, const struct block_header *header,
@@ -198,16 +164,17 @@ static bool decode_ops(struct wl_decoder *decoder, const struct block_header *he
                             .last_literal = decoder->last_literal,
                             .live_objects = decoder->live_objects};
     uint32_t first = 0;
-    struct ahead_cursor ahead = {at.codes, at.literals, at.last_literal, 0};
-    const bool far = decoder->ids.used >= FAR && columns[WINDOW_LITERALS].size > header->count / FAR_BYTES_IN;
     const size_t high = columns[WINDOW_SHAPE_HIGH].size;
     if (columns[WINDOW_SHAPE_LOW].size != header->count || (high != 0 && high != header->count))
         return false;
     for (uint32_t i = 0; i < run_count; i++) {
-        if (!(far ? decode_run(decoder, columns, &at, &decoder->runs[i], header->base, first, &ahead)
-                  : decode_run(decoder, columns, &at, &decoder->runs[i], header->base, first, NULL)))
+        const struct wl_run *run = &decoder->runs[i];
+        const uint32_t done = decode_run(decoder, columns, &at, run, header->base, first);
+        if (done != first + run->op_count) {
+            decoder->refused = done + 1;
             return false;
-        first += decoder->runs[i].op_count;
+        }
+        first = done;
     }
     ids_end_window(&at.ids);
     decoder->ids = at.ids;
@@ -269,6 +236,8 @@ static bool is_ordered(const struct wl_decoder *decoder, uint32_t local, uint32_
     return local < WINDOW_WAITERS_MAX && other < WINDOW_WAITERS_MAX && decoder->known[local][other] > before;
 }
 
+#define TOUCHED_AHEAD 16u /* ops: about a memory latency */
+
 static bool check_run(struct wl_decoder *decoder, const struct wl_run *run, uint32_t local, uint32_t first,
                       const struct wl_window *window, const struct wl_wait **wait)
 {
@@ -277,8 +246,8 @@ static bool check_run(struct wl_decoder *decoder, const struct wl_run *run, uint
     for (uint32_t i = first; i < first + run->op_count; i++) {
         const struct wl_wait *own = NULL;
         uint32_t *touched = &decoder->touched[decoder->ops[i].id];
-        if (i + AHEAD < window->op_count)
-            __builtin_prefetch(&decoder->touched[decoder->ops[i + AHEAD].id], 1);
+        if (i + TOUCHED_AHEAD < window->op_count)
+            __builtin_prefetch(&decoder->touched[decoder->ops[i + TOUCHED_AHEAD].id], 1);
         decoder->locals[i] = (uint16_t)local;
         if (*wait < waits_end && (*wait)->op == i) {
             const uint32_t other = decoder->locals[(*wait)->on];

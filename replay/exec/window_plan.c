@@ -105,24 +105,32 @@ static void note_shares(const struct wl_window *window, uint32_t first, struct w
         rep_op_set_share(&ops[window->touched[*next].op - begin], window->touched[*next].share);
 }
 
-static void plan_serial(struct rep_plan *plan, const struct wl_window *window)
+#define STEP 512u /* ops that a core's nearest cache holds twice */
+
+/* Copy `count` ops of the window from `from` on to the plan's place `to`, with all that the plan adds to them. */
+static void copy_ops(struct rep_plan *plan, const struct wl_window *window, uint32_t from, uint32_t to,
+                     uint32_t count, uint32_t *next_share)
 {
-    uint32_t next_share = 0;
-    memcpy(plan->ops, window->ops, window->op_count * sizeof *plan->ops);
-    note_shares(window, 0, plan->ops, window->op_count, &next_share);
-    if (plan->pages != NULL)
-        note_pages(plan->pages, plan->ops, window->op_count);
-    for (uint32_t i = 0; plan->times_ns != NULL && i < window->op_count; i++)
-        plan->times_ns[i] = wl_window_time(window, i);
-    plan->parts[0] = (struct rep_part){.op_count = window->op_count, .segment_count = 1};
-    plan->segments[0] = (struct rep_segment){.op_count = window->op_count};
-    plan->part_count = 1;
-    plan->segment_count = 1;
+    for (uint32_t end = from + count, step; from < end; from += step, to += step) {
+        step = end - from < STEP ? end - from : STEP;
+        memcpy(&plan->ops[to], &window->ops[from], step * sizeof *plan->ops);
+        note_shares(window, from, &plan->ops[to], step, next_share);
+        if (plan->pages != NULL)
+            note_pages(plan->pages, &plan->ops[to], step);
+        rep_code_make(&plan->code[to], &plan->ops[to], step);
+        for (uint32_t i = 0; plan->times_ns != NULL && i < step; i++)
+            plan->times_ns[to + i] = wl_window_time(window, from + i);
+    }
 }
 
 /* Find the parts and their lengths, and give each its place in ops. */
 static void lay_out_parts(struct rep_plan *plan, const struct wl_window *window)
 {
+    if (plan->serial) {
+        plan->parts[0] = (struct rep_part){0};
+        plan->part_count = 1;
+        return;
+    }
     for (uint32_t i = 0; i < plan->part_count; i++)
         plan->part_of[plan->parts[i].thread] = 0;
     plan->part_count = 0;
@@ -145,25 +153,19 @@ static void lay_out_parts(struct rep_plan *plan, const struct wl_window *window)
 }
 
 /* Copy the ops into their parts. owner and position are needed only where there are waits. */
-static void scatter_ops(struct rep_plan *plan, const struct wl_window *window)
+static void scatter_ops(struct rep_plan *plan, const struct wl_window *window, bool located)
 {
-    const bool located = window->wait_count > 0;
     uint32_t at = 0, next_share = 0;
     for (uint32_t i = 0; i < window->run_count; i++) {
         const uint32_t count = window->runs[i].op_count;
-        const uint32_t index = plan->part_of[window->runs[i].thread] - 1;
+        const uint32_t index = plan->serial ? 0 : plan->part_of[window->runs[i].thread] - 1;
         struct rep_part *part = &plan->parts[index];
         const uint32_t to = part->op_first + part->op_count;
-        memcpy(&plan->ops[to], &window->ops[at], count * sizeof *plan->ops);
-        note_shares(window, at, &plan->ops[to], count, &next_share);
-        if (plan->pages != NULL)
-            note_pages(plan->pages, &plan->ops[to], count);
+        copy_ops(plan, window, at, to, count, &next_share);
         for (uint32_t j = 0; located && j < count; j++) {
             plan->owner[at + j] = index;
             plan->position[at + j] = to + j;
         }
-        for (uint32_t j = 0; plan->times_ns != NULL && j < count; j++)
-            plan->times_ns[to + j] = wl_window_time(window, at + j);
         part->op_count += count;
         at += count;
     }
@@ -235,16 +237,19 @@ static void cut_part(struct rep_plan *plan, struct rep_part *part)
  * all unfinished threads have stopped. Of the ops they stopped at, take the first in the window's order,
  * and the op it waits for: that one stands earlier in the order, so its thread did not stop before it,
  * executed it and posted it; so the wait holds, and the thread did not stop. */
-static void plan_parts(struct rep_plan *plan, const struct wl_window *window)
+enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *window)
 {
+    const bool waits = window->wait_count > 0 && !plan->serial;
+    if (window->op_count > plan->ops_max || window->wait_count > window->op_count)
+        return FP_ERR_CORRUPT;
     lay_out_parts(plan, window);
-    scatter_ops(plan, window);
+    scatter_ops(plan, window, waits);
     plan->segment_count = 0;
-    if (window->wait_count > 0)
+    if (waits)
         scatter_waits(plan, window);
     for (uint32_t i = 0; i < plan->part_count; i++) {
         struct rep_part *part = &plan->parts[i];
-        if (window->wait_count > 0) {
+        if (waits) {
             cut_part(plan, part);
             continue;
         }
@@ -253,17 +258,6 @@ static void plan_parts(struct rep_plan *plan, const struct wl_window *window)
         plan->segments[plan->segment_count++] = (struct rep_segment){.op_first = part->op_first,
                                                                      .op_count = part->op_count};
     }
-}
-
-enum fp_status rep_plan_make(struct rep_plan *plan, const struct wl_window *window)
-{
-    if (window->op_count > plan->ops_max || window->wait_count > window->op_count)
-        return FP_ERR_CORRUPT;
-    if (plan->serial)
-        plan_serial(plan, window);
-    else
-        plan_parts(plan, window);
-    rep_code_make(plan->code, plan->ops, window->op_count);
     return FP_OK;
 }
 
