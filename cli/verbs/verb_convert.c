@@ -19,7 +19,6 @@ struct settings {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */
     struct conv_options convert;
     const struct conv_export_format *format;
-    bool each; /* a workload of each process */
     const char *input;
 };
 
@@ -56,8 +55,6 @@ static const struct cli_option OPTIONS[] = {
      .help = "leave out call stacks, where the recording has them"},
     {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
      .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
-    {.name = "each", .seldom = true, .how = CLI_FLAG, .at = AT(each),
-     .help = "every process of a recording into a workload of its own; OUT is a directory"},
 
     {.heading = "what comes out"},
     {.group = cli_answer_output, .at = AT(answer),
@@ -76,19 +73,6 @@ static bool to_stdout(const struct settings *settings)
     return settings->answer.output != NULL && strcmp(settings->answer.output, "-") == 0;
 }
 
-/* --each makes several outputs of a recording, each of one process. */
-static int check_each(const struct settings *settings)
-{
-    if (!settings->each)
-        return -1;
-    if (conv_process_asked(&settings->convert))
-        return cli_misuse(&CLI_CONVERT, "--each makes a workload of each process, --process chooses: "
-                                        "choose one of them");
-    if (to_stdout(settings))
-        return cli_misuse(&CLI_CONVERT, "--each makes several files: name a directory with -o");
-    return -1;
-}
-
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
@@ -103,38 +87,10 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_CONVERT, "reading from stdin, name the output with -o");
     if (cli_is_json(&ret_settings->answer) && to_stdout(ret_settings))
         return cli_misuse(&CLI_CONVERT, "the output and --json cannot both go to stdout");
-    return check_each(ret_settings);
-}
-
-/* ---- several workloads ------------------------------------------------------------------------ */
-
-/* --each's, or those of a group. */
-static int convert_several(const struct settings *settings)
-{
-    json_t *report = NULL;
-    const struct cli_each each = {
-        .verb = &CLI_CONVERT,
-        .input = settings->input,
-        .directory = settings->answer.output,
-        .ending = settings->format->ending,
-        .all = settings->each,
-        .convert = &settings->convert,
-        .quiet = settings->answer.quiet,
-        .no_progress = settings->answer.quiet,
-    };
-    const int code = cli_convert_each(&each, cli_is_json(&settings->answer) ? &report : NULL);
-    const int printed = report != NULL ? cli_print_json(report) : CLI_DONE;
-    return code != CLI_DONE ? code : printed;
+    return -1;
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------- */
-
-/* A path that is not there, or cannot be looked at, is left to the recording's reader, which says why. */
-static bool is_no_directory(const char *path)
-{
-    struct stat facts;
-    return strcmp(path, "-") == 0 || (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode));
-}
 
 /* An input that needs no converting is refused before the name of an output is looked at. */
 static int refuse_other_kind(const struct settings *settings)
@@ -158,23 +114,30 @@ static int refuse_other_kind(const struct settings *settings)
 }
 
 /* Converts into an output that has a name. */
-static int convert_named(const struct settings *settings)
+static int convert_named(const struct settings *settings, const char *output)
 {
     const struct cli_answer *answer = &settings->answer;
+    const struct cli_conversion conversion = {
+        .verb = &CLI_CONVERT,
+        .input = settings->input,
+        .output = output,
+        .ending = settings->format->ending,
+        .options = &settings->convert,
+        .is_group = cli_is_group(settings->input, &settings->convert, NULL),
+        .quiet = answer->quiet,
+        .no_progress = answer->quiet,
+    };
     json_t *report = NULL;
-    (void)rec_recover(CLI_CONVERT.name, settings->input);
-    if (settings->each || cli_is_group(settings->input, &settings->convert, NULL))
-        return to_stdout(settings)
-                   ? cli_misuse(&CLI_CONVERT,
-                                "'%s' makes several workloads: name a directory with -o, or one process with "
-                                "--process PID",
-                                settings->input)
-                   : convert_several(settings);
-    int code = cli_answer_check(&CLI_CONVERT, answer);
+    if (conversion.is_group && to_stdout(settings))
+        return cli_misuse(&CLI_CONVERT,
+                          "'%s' makes several workloads: name a directory with -o, or one process with "
+                          "--process PID",
+                          settings->input);
+    int code = conversion.is_group ? CLI_DONE : cli_answer_check(&CLI_CONVERT, answer);
     if (code == CLI_DONE)
-        code = cli_convert_file(&CLI_CONVERT, settings->input, answer->output, &settings->convert,
-                                answer->quiet, answer->quiet, cli_is_json(answer) ? &report : NULL);
-    return report != NULL ? cli_print_json(report) : code;
+        code = cli_convert(&conversion, cli_is_json(answer) ? &report : NULL);
+    const int printed = report != NULL ? cli_print_json(report) : CLI_DONE;
+    return code != CLI_DONE ? code : printed;
 }
 
 static int run_convert(int argc, char **argv)
@@ -183,18 +146,14 @@ static int run_convert(int argc, char **argv)
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    if (!settings.each)
-        code = refuse_other_kind(&settings);
-    else if (conv_detect(settings.input) != CONV_KIND_RECORDING && is_no_directory(settings.input))
-        code = cli_misuse(&CLI_CONVERT,
-                          "'%s' is no recording's directory: --each is for the processes of one",
-                          settings.input);
-    if (code > CLI_DONE)
+    code = refuse_other_kind(&settings);
+    if (code != CLI_DONE)
         return code;
-    char *named = cli_output_name(settings.input, settings.each ? "-workloads" : settings.format->ending);
+    (void)rec_recover(CLI_CONVERT.name, settings.input);
+    char *named = cli_output_name(settings.input, settings.format->ending);
     if (settings.answer.output == NULL)
         settings.answer.output = named;
-    code = convert_named(&settings);
+    code = convert_named(&settings, settings.answer.output);
     free(named);
     return code;
 }
@@ -403,29 +362,30 @@ int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
     return conv_error_exit_code(error);
 }
 
-int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, bool no_progress, json_t **ret_report)
+int cli_convert_file(const struct cli_conversion *conversion, json_t **ret_report)
 {
     static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
     static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
     struct cli_progress line;
-    struct conv_options with_progress = *options;
+    struct conv_options with_progress = *conversion->options;
     struct conv_report report = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
     struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
     const struct sigaction action = {.sa_handler = remove_half_file};
     fp_signals_take(NUMBERS, COUNT, &action, saved);
-    cli_progress_of(&line, "convert", no_progress, &with_progress);
-    const enum fp_status status = conv_file(input, output, &with_progress, &report, error);
+    cli_progress_of(&line, "convert", conversion->no_progress, &with_progress);
+    const enum fp_status status = conv_file(conversion->input, conversion->output, &with_progress, &report,
+                                            error);
     cli_progress_end(&line);
     fp_signals_restore(NUMBERS, COUNT, saved);
     int code = CLI_DONE;
     if (status != FP_OK) {
-        code = cli_conv_failed(verb, error);
+        code = cli_conv_failed(conversion->verb, error);
     } else {
-        tell(verb, &report, output, options->process_file != NULL, quiet);
+        tell(conversion->verb, &report, conversion->output, with_progress.process_file != NULL,
+             conversion->quiet);
         if (ret_report != NULL)
-            *ret_report = report_json(&report, output);
+            *ret_report = report_json(&report, conversion->output);
         conv_report_release(&report);
     }
     free(error);

@@ -72,14 +72,33 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
 int cli_prepared_facts(const struct cli_verb *verb, struct cli_prepared *prepared, const char *input,
                        struct res_workload *ret_workload);
 
-/* ---- the report of `mallab convert`. Private to cli/. */
+/* ---- a conversion, of one file or of a group (workloads.c), and its report. Private to cli/. */
+
+struct cli_conversion {
+    const struct cli_verb *verb; /* in whose name things are told */
+    const char *input;
+    const char *output; /* of a group a directory, made when it is not there */
+    const char *ending; /* of the names of a group's workloads */
+    const struct conv_options *options;
+    bool is_group; /* of input, a recording: each process that `convert` chooses into a workload of its own */
+    bool quiet, no_progress;
+};
+
+/* cli_is_group - whether several processes of a recording are meant. False where that cannot be told, too: converting it
+ * tells why.
+ * ret_bytes  of the footprints that are meant, by their share of the calls; 0: not known. May be NULL. */
+bool cli_is_group(const char *input, const struct conv_options *options, uint64_t *ret_bytes);
+
+/* cli_convert - convert it; a group is converted one process after the other, and what goes wrong with one leaves the others alone.
+ * ret_report  what was made, as JSON, a new reference; left alone where nothing was. May be NULL.
+ * Returns     the worst exit code. */
+int cli_convert(const struct cli_conversion *conversion, json_t **ret_report);
 
 /* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
  * process leaves no half file.
  * ret_report  the report as JSON, a new reference, left alone where it failed; may be NULL.
  * Returns     an exit code. */
-int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, bool no_progress, json_t **ret_report);
+int cli_convert_file(const struct cli_conversion *conversion, json_t **ret_report);
 
 /* cli_conv_failed - tell why something could not be read or converted. Returns the exit code for it. */
 int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error);
@@ -94,29 +113,6 @@ char *cli_output_name(const char *input, const char *new_ending);
 /* cli_meant - what to say behind the message that a path is not there: a recording or workload of another ending that is. The
  * caller's to free; "": there is none. */
 char *cli_meant(const char *path);
-
-/* ---- several processes of a recording, each into a workload of its own (workloads.c) ---- */
-
-struct cli_each {
-    const struct cli_verb *verb;
-    const char *input;     /* a recording's directory */
-    const char *directory; /* where the workloads go; made when it is not there */
-    const char *ending;    /* of their names */
-    bool all;              /* processes; else the group that `convert` chooses, whose choice is told */
-    const struct conv_options *convert; /* for each of them */
-    bool quiet;
-    bool no_progress;
-};
-
-/* cli_convert_each - one process after the other; what goes wrong with one is told and leaves the others alone.
- * ret_report  what was made, as JSON, a new reference; left alone where nothing was tried. May be NULL.
- * Returns     the worst exit code. */
-int cli_convert_each(const struct cli_each *each, json_t **ret_report);
-
-/* cli_is_group - whether several processes of a recording are meant. False where that cannot be told, too: converting it
- * tells why.
- * ret_bytes  of the footprints that are meant, by their share of the calls; 0: not known. May be NULL. */
-bool cli_is_group(const char *input, const struct conv_options *options, uint64_t *ret_bytes);
 
 /* ---- a command, or a program that runs, recorded as a step on the way to something else. */
 

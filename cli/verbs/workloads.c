@@ -28,59 +28,41 @@
 
 struct job {
     const struct conv_process *process;
-    char *input, *output;
-    const char *process_file; /* for the conversion: NULL when the input is a footprint */
+    char *output;
 };
 
 struct work {
-    const struct cli_each *each;
+    const struct cli_conversion *group;
+    char directory[CONV_PATH_BYTES]; /* of the recording */
     struct job *jobs;
     size_t count;
 };
 
-/* A process whose recording is cut into windows is chosen in it, so that all of them are converted; so is one that is
- * missing, for the message. NULL: it has one footprint, to be named alone. ret_stem: its name without an ending. */
-static const char *chosen_file(const struct conv_process *process, char ret_stem[CONV_PATH_BYTES])
+static void add_job(struct work *work, const struct conv_process *process)
 {
-    uint32_t window = 0;
-    if (!fp_part_name(process->file, CONV_PATH_BYTES, ret_stem, &window))
-        snprintf(ret_stem, CONV_PATH_BYTES, "%u", process->process_id);
-    return window != 0 || process->missing ? process->file : NULL;
-}
-
-static void add_job(struct work *work, const char *directory, const struct conv_process *process)
-{
-    struct job *job = &work->jobs[work->count++];
     char stem[CONV_PATH_BYTES];
-    char *name;
-    *job = (struct job){.process = process, .process_file = chosen_file(process, stem)};
-    if (!work->each->all)
-        job->process_file = process->file; /* of a group it is told what of the recording it is */
-    name = res_printf("%s%s", stem, work->each->ending);
-    job->output = res_path_join(work->each->directory, name);
-    job->input = job->process_file != NULL ? res_strdup(directory) : res_path_join(directory, process->file);
+    uint32_t window = 0;
+    if (!fp_part_name(process->file, sizeof stem, stem, &window))
+        snprintf(stem, sizeof stem, "%u", process->process_id);
+    char *name = res_printf("%s%s", stem, work->group->ending);
+    work->jobs[work->count++] = (struct job){process, res_path_join(work->group->output, name)};
     free(name);
 }
 
-static void list_jobs(struct work *work, const struct conv_survey *survey)
+static void list_jobs(struct work *work, const struct conv_choice *choice)
 {
-    char directory[CONV_PATH_BYTES];
     size_t silent = 0;
-    conv_recording_directory(work->each->input, directory);
-    work->jobs = res_calloc(survey->process_count, sizeof *work->jobs);
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct conv_process *process = &survey->processes[i];
-        if (!process->chosen)
-            continue;
+    conv_recording_directory(work->group->input, work->directory);
+    work->jobs = res_calloc(choice->count, sizeof *work->jobs);
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct conv_process *process = choice->members[i];
         if (process->events == 0)
             silent++;
-        else if (process->missing && work->each->convert->salvage)
-            cli_say(work->each->verb, "left out: footprint '%s' is missing", process->file);
         else
-            add_job(work, directory, process);
+            add_job(work, process);
     }
-    if (silent > 0 && !work->each->quiet)
-        cli_say(work->each->verb, "left out: %s process%s without a call", FP_GROUPED(silent),
+    if (silent > 0 && !work->group->quiet)
+        cli_say(work->group->verb, "left out: %s process%s without a call", FP_GROUPED(silent),
                 silent == 1 ? "" : "es");
 }
 
@@ -91,7 +73,7 @@ static bool check_outputs(const struct work *work)
     size_t refused = 0;
     for (size_t i = 0; i < work->count; i++) {
         char *problem = NULL;
-        if (cli_output_check(work->jobs[i].output, work->each->convert->overwrite, &problem))
+        if (cli_output_check(work->jobs[i].output, work->group->options->overwrite, &problem))
             continue;
         if (refused++ == 0)
             first = problem;
@@ -99,9 +81,9 @@ static bool check_outputs(const struct work *work)
             free(problem);
     }
     if (refused == 1)
-        cli_say(work->each->verb, "%s; nothing was converted", first);
+        cli_say(work->group->verb, "%s; nothing was converted", first);
     else if (refused > 1)
-        cli_say(work->each->verb, "%s; likewise %zu more of %zu; nothing was converted", first, refused - 1,
+        cli_say(work->group->verb, "%s; likewise %zu more of %zu; nothing was converted", first, refused - 1,
                 work->count);
     free(first);
     return refused == 0;
@@ -109,8 +91,8 @@ static bool check_outputs(const struct work *work)
 
 static void sum_up(const struct work *work, const struct job *job, const json_t *report)
 {
-    if (!work->each->quiet)
-        cli_say(work->each->verb, "%s: %s ops, %s", job->output,
+    if (!work->group->quiet)
+        cli_say(work->group->verb, "%s: %s ops, %s", job->output,
                 FP_GROUPED(json_integer_value(json_object_get(report, "ops"))),
                 FP_BYTES(json_integer_value(json_object_get(report, "output_bytes"))));
 }
@@ -118,15 +100,20 @@ static void sum_up(const struct work *work, const struct job *job, const json_t 
 /* Every message about a process has its name before it. Returns an exit code. */
 static int convert_one(const struct work *work, const struct job *job, json_t *reports)
 {
-    struct conv_options options = *work->each->convert;
-    struct cli_verb verb = *work->each->verb;
+    struct cli_verb verb = *work->group->verb;
+    struct conv_options options = *work->group->options;
+    struct cli_conversion one = *work->group;
     json_t *report = NULL;
     char *plain = res_text_plain(job->process->name);
-    char *name = res_printf("%s: %s.%u", work->each->verb->name, plain, job->process->process_id);
+    char *name = res_printf("%s: %s.%u", verb.name, plain, job->process->process_id);
     verb.name = name;
-    options.process_file = job->process_file;
-    const int code = cli_convert_file(&verb, job->input, job->output, &options, true, work->each->no_progress,
-                                      &report);
+    options.process_file = job->process->file;
+    one.verb = &verb;
+    one.options = &options;
+    one.input = work->directory;
+    one.output = job->output;
+    one.quiet = true;
+    const int code = cli_convert_file(&one, &report);
     fp_memory_forget_input(); /* each is bounded by its own size */
     if (report != NULL) {
         sum_up(work, job, report);
@@ -141,7 +128,7 @@ static int convert_one(const struct work *work, const struct job *job, json_t *r
 static int convert_all(const struct work *work, json_t **ret_report)
 {
     json_t *list = json_array();
-    const bool some_will_do = !work->each->all && conv_plan_any(&work->each->convert->select);
+    const bool some_will_do = conv_plan_any(&work->group->options->select);
     int worst = CLI_DONE;
     for (size_t i = 0; i < work->count; i++) {
         const int code = convert_one(work, &work->jobs[i], list);
@@ -160,55 +147,48 @@ static int convert_all(const struct work *work, json_t **ret_report)
     return worst;
 }
 
-static void free_jobs(struct work *work)
-{
-    for (size_t i = 0; i < work->count; i++) {
-        free(work->jobs[i].input);
-        free(work->jobs[i].output);
-    }
-    free(work->jobs);
-}
-
-/* Chooses all processes, or the group. */
-static enum fp_status choose(const struct cli_each *each, struct conv_survey *survey,
+static enum fp_status choose(const char *input, const struct conv_options *options,
+                             struct conv_survey *survey, struct conv_choice *ret_choice,
                              struct conv_error *error)
 {
-    struct conv_choice choice;
-    if (each->all)
-        return conv_recording_choose_all(each->input, survey, error);
-    const enum fp_status status = conv_recording_choose(each->input, each->convert, survey, &choice, error);
-    for (size_t i = 0; status == FP_OK && i < choice.count; i++)
-        choice.members[i]->chosen = true;
-    if (status == FP_OK)
-        cli_choice_tell(each->verb, survey, choice.left_out);
-    return status;
+    const enum fp_status status = conv_recording_list(input, survey, error);
+    return status == FP_OK ? conv_recording_choose(input, options, survey, ret_choice, error) : status;
 }
 
-int cli_convert_each(const struct cli_each *each, json_t **ret_report)
+static int convert_group(const struct cli_conversion *group, json_t **ret_report)
 {
-    struct work work = {.each = each};
+    struct work work = {.group = group};
     struct conv_survey survey = {0};
+    struct conv_choice choice = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
     bool made;
     int code = CLI_FAILED;
-    enum fp_status status = conv_recording_list(each->input, &survey, error);
-    if (status == FP_OK)
-        status = choose(each, &survey, error);
-    if (status != FP_OK) {
-        code = cli_conv_failed(each->verb, error);
-    } else if (!(made = mkdir(each->directory, 0777) == 0) && errno != EEXIST) {
-        cli_say(each->verb, "cannot make directory '%s': %s", each->directory, strerror(errno));
+    if (choose(group->input, group->options, &survey, &choice, error) != FP_OK) {
+        code = cli_conv_failed(group->verb, error);
+    } else if (!(made = mkdir(group->output, 0777) == 0) && errno != EEXIST) {
+        cli_say(group->verb, "cannot make directory '%s': %s", group->output, strerror(errno));
     } else {
-        list_jobs(&work, &survey);
+        for (size_t i = 0; i < choice.count; i++)
+            choice.members[i]->chosen = true;
+        cli_choice_tell(group->verb, &survey, choice.left_out);
+        list_jobs(&work, &choice);
         if (check_outputs(&work))
             code = convert_all(&work, ret_report);
-        free_jobs(&work);
         if (made && code != CLI_DONE)
-            (void)rmdir(each->directory); /* stays when a workload is in it */
+            (void)rmdir(group->output); /* stays when a workload is in it */
     }
+    for (size_t i = 0; i < work.count; i++)
+        free(work.jobs[i].output);
+    free(work.jobs);
     conv_survey_release(&survey);
     free(error);
     return code;
+}
+
+int cli_convert(const struct cli_conversion *conversion, json_t **ret_report)
+{
+    return conversion->is_group ? convert_group(conversion, ret_report)
+                                : cli_convert_file(conversion, ret_report);
 }
 
 /* The bytes of all footprints in a directory. */
@@ -234,8 +214,7 @@ bool cli_is_group(const char *input, const struct conv_options *options, uint64_
     struct conv_choice choice = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
     const bool chosen = conv_detect(input) == CONV_KIND_RECORDING &&
-                        conv_recording_list(input, &survey, error) == FP_OK &&
-                        conv_recording_choose(input, options, &survey, &choice, error) == FP_OK;
+                        choose(input, options, &survey, &choice, error) == FP_OK;
     double all = 0, own = 0;
     for (size_t i = 0; chosen && i < survey.process_count; i++)
         all += (double)survey.processes[i].events;
@@ -250,22 +229,13 @@ bool cli_is_group(const char *input, const struct conv_options *options, uint64_
 
 /* ---- an input ---------------------------------------------------------------------------------- */
 
-struct conversion {
-    struct cli_each each;
-    bool is_group; /* else each.directory is the file's name */
-};
-
 /* Runs in the child. The caller only notes signals, and ends in order; here they end the conversion. */
 static int convert(void *data)
 {
     static const int NUMBERS[] = {FP_ENDING_SIGNALS};
     const struct sigaction action = {.sa_handler = SIG_DFL};
-    const struct conversion *conversion = data;
-    const struct cli_each *each = &conversion->each;
     fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
-    return conversion->is_group ? cli_convert_each(each, NULL)
-                                : cli_convert_file(each->verb, each->input, each->directory, each->convert,
-                                                   each->quiet, each->no_progress, NULL);
+    return cli_convert(data, NULL);
 }
 
 /* Converts in a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
@@ -273,14 +243,14 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
                             const char *output, bool is_group)
 {
     struct conv_options options = *prepare->convert;
-    struct conversion conversion = {.each = {.verb = verb,
-                                             .input = input,
-                                             .directory = output,
-                                             .ending = WORKLOAD_ENDING,
-                                             .convert = &options,
-                                             .quiet = prepare->quiet,
-                                             .no_progress = prepare->no_progress},
-                                    .is_group = is_group};
+    struct cli_conversion conversion = {.verb = verb,
+                                        .input = input,
+                                        .output = output,
+                                        .ending = WORKLOAD_ENDING,
+                                        .options = &options,
+                                        .is_group = is_group,
+                                        .quiet = prepare->quiet,
+                                        .no_progress = prepare->no_progress};
     const struct fp_process_plan plan = {.body = convert, .data = &conversion, .dies_with_us = true};
     int status;
     options.overwrite = prepare->force;

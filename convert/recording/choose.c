@@ -394,25 +394,6 @@ void conv_choice_judge(const struct conv_options *options, struct conv_survey *s
 
 /* ---- several -------------------------------------------------------------------------------- */
 
-enum fp_status conv_recording_choose_all(const char *directory, struct conv_survey *survey,
-                                         struct conv_error *error)
-{
-    const struct conv_process *removed = NULL;
-    bool met = false;
-    for (size_t i = 0; i < survey->process_count; i++) {
-        struct conv_process *process = &survey->processes[i];
-        if (process->removed)
-            removed = process;
-        else if (!process->absent)
-            process->chosen = met = true;
-    }
-    if (met)
-        return FP_OK;
-    return removed != NULL
-               ? fail_removed(directory, removed, error)
-               : conv_fail(error, directory, FP_ERR_READ, 0, 0, "holds no process of which calls were kept");
-}
-
 enum fp_status conv_recording_leave_missing(const char *directory, const struct conv_options *options,
                                             struct conv_survey *survey, struct conv_error *error)
 {

@@ -65,10 +65,4 @@ enum fp_status conv_recording_leave_missing(const char *directory, const struct 
  * by that of any window, or by what they have in common. */
 bool conv_process_is_file(const struct conv_process *process, const char *name);
 
-/* conv_recording_choose_all - mark all processes as chosen, but for those that are absent or removed.
- * directory  for the message.
- * Returns    FP_OK; FP_ERR_READ when none is left. */
-enum fp_status conv_recording_choose_all(const char *directory, struct conv_survey *survey,
-                                         struct conv_error *error);
-
 #endif

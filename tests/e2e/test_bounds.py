@@ -73,8 +73,8 @@ class Memory(Bounds):
         directory = self.place / "recording"
         directory.mkdir()
         path.rename(directory / "greedy.1.fp")
-        self.refused("convert", "--each", "-o", "each", "--max-memory", "32M", directory,
-                     words=["greedy", "32 MiB", "as was asked"])
+        self.refused("convert", "-o", "each.wl", "--max-memory", "32M", directory,
+                     words=["recording", "32 MiB", "as was asked"])
         (directory / "greedy.1.fp").rename(path)
         self.mallab("convert", "-q", "-o", "out.wl", "--max-memory", "400M", path, preexec_fn=confine)
         self.refused("replay", "--max-memory", "8M", "out.wl", words=["out.wl", "--max-memory SIZE"])
@@ -155,8 +155,7 @@ class Names(Bounds):
                 ("convert", "-o", "out.wl", directory, lab.DONE), ("info", "out.wl", lab.DONE),
                 ("info", "--verify", directory, lab.DONE), ("top", "--once", directory, lab.DONE),
                 ("convert", "--process", "x\u202e", "-o", "no.wl", directory, lab.MISUSE),
-                ("convert", "-o", "no.wl", directory / "no\u202e\x1b[1m.fp", lab.BAD_INPUT),
-                ("convert", "--each", "-o", "each", directory, lab.DONE)):
+                ("convert", "-o", "no.wl", directory / "no\u202e\x1b[1m.fp", lab.BAD_INPUT)):
             with self.subTest(verb=verb, path=path):
                 result = self.mallab(*verb, path, status=status)
                 self.assert_plain(result.stdout.decode() + result.stderr.decode())

@@ -76,8 +76,6 @@ class Choosing(lab.Lab):
                     stdout=subprocess.DEVNULL)
         listed = [one for one in self.info("cut")["process_list"] if one["events"] > 0]
         self.assertGreater(len(listed), len({one["pid"] for one in listed}))
-        self.mallab("convert", "-q", "--each", "-o", "out", "cut")
-        self.assertEqual(len(list((self.place / "out").iterdir())), len(listed))
         for one in listed:
             told = self.answer("info", "--json", "--process", one["file"], "cut")
             self.assertEqual(told["events"], one["events"])
@@ -139,9 +137,6 @@ class Choosing(lab.Lab):
         self.assertIn(f"{gone} (missing)", self.mallab("info", "--details", "--salvage", copy).stdout.decode())
         self.assertIn("is missing", self.said("convert", "-o", "none.wl", "--process", gone, "--salvage", copy,
                                               status=lab.BAD_INPUT))
-        self.assertIn("is missing", self.said("convert", "-q", "--each", "-o", "out", copy, status=lab.BAD_INPUT))
-        said = self.said("convert", "-q", "-f", "--each", "--salvage", "-o", "out", copy)
-        self.assertIn(f"left out: footprint '{gone}' is missing", said)
 
     def test_the_largest_is_missing(self):
         gone = self.images["python3"]["file"]
@@ -156,47 +151,25 @@ class Choosing(lab.Lab):
         for options in ([], ["--process", str(self.pid)]):
             self.said("info", "--salvage", *options, copy, status=lab.BAD_INPUT)
 
-    # ---- --each
-
-    def test_each_of_nothing(self):
-        said = self.said("convert", "--each", "nowhere", status=lab.BAD_INPUT)
-        self.assertIn("No such file", said)
-
-    def test_each_without_permission(self):
+    def test_without_permission(self):
         """Root may read everything; so somebody else tries."""
         copy = self.copy()
         self.place.chmod(0o755)
         copy.chmod(0)
         self.addCleanup(copy.chmod, stat.S_IRWXU)
         settings = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-        result = self.mallab("convert", "--each", copy, status=lab.BAD_INPUT, **settings)
+        result = self.mallab("convert", "-o", "-", copy, status=lab.BAD_INPUT, **settings)
         self.assertIn("Permission denied", result.stderr.decode())
-
-    def test_each_leaves_no_empty_directory(self):
-        self.said("convert", "-q", "--each", "--from-time", "5m", "-o", "out", self.recording, status=lab.MISUSE)
-        self.assertFalse((self.place / "out").exists())
-        (self.place / "mine").mkdir()
-        self.said("convert", "-q", "--each", "--from-time", "5m", "-o", "mine", self.recording, status=lab.MISUSE)
-        self.assertTrue((self.place / "mine").exists())
-
-    def test_each_counts_names_that_are_taken(self):
-        self.mallab("convert", "-q", "--each", "-o", "out", self.recording)
-        count = len(list((self.place / "out").iterdir()))
-        self.assertGreater(count, 1)
-        said = self.said("convert", "-q", "--each", "-o", "out", self.recording, status=lab.FAILED)
-        self.assertIn(f"likewise {count - 1} more of {count}", said)
 
     # ---- what is said
 
     def test_quiet(self):
         recording = self.record("/usr/bin/python3", "-c", "import os; data = [str(i) for i in range(999)]\n"
                                 "if os.fork() == 0: data = list(data); os._exit(0)\nos.wait()", name="forked")
-        loud = self.said("convert", "--each", "-o", "a", recording)
         child = min(self.info(recording)["process_list"], key=lambda one: one["events"])
         loud = self.said("convert", "-o", "b.wl", "--process", child["file"], recording)
         self.assertIn("alive before", loud)
         self.assertEqual(self.said("convert", "-q", "-o", "c.wl", "--process", child["file"], recording), "")
-        self.assertEqual(self.said("convert", "-q", "--each", "-o", "d", recording), "")
 
     def test_a_text_has_its_own_size(self):
         self.mallab("convert", "--to", "text", "-o", "whole.txt", "--process", self.pid, self.recording)

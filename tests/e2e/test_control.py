@@ -293,7 +293,6 @@ class Windows(lab.Lab):
         self.assertIn("its calls were in windows that are removed",
                       self.mallab("info", "--details", steps.directory).stdout.decode())
         self.assertNotIn("missing", self.mallab("convert", "-o", "all.wl", steps.directory).stderr.decode())
-        self.mallab("convert", "-q", "-o", "each", "--each", steps.directory)
         for options in ("--process=sleep", f"--process={quiet['pid']}"):
             said = self.mallab("convert", "-o", "quiet.wl", options, steps.directory, status=lab.BAD_INPUT)
             self.assertIn("its calls were in windows that are removed", said.stderr.decode(), options)

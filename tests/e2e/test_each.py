@@ -1,11 +1,5 @@
-"""`convert --each`: every process of a recording becomes what converting it alone makes of it;
-one that is damaged leaves the others alone; nothing is written over, and nothing half stays behind."""
-import os
-import shutil
-import signal
-import subprocess
-import time
-
+"""A group is converted: each of its processes becomes what converting it alone makes of it; one that is damaged or missing leaves
+the others alone; nothing is written over, and no directory stays behind for nothing."""
 import lab
 
 WORK = "import json; data = json.dumps([{str(i): [i, str(i)]} for i in range(%d)]); json.loads(data)"
@@ -21,13 +15,16 @@ class Each(lab.Lab):
     def footprints(self, name="python3"):
         return sorted(self.recording.glob(f"{name}.*.fp"))
 
+    def convert(self, *options, status=lab.DONE):
+        return self.mallab("convert", *options, "--process", "python3", self.recording, status=status).stderr.decode()
+
     def test_as_each_alone(self):
         self.assertEqual(len(self.footprints()), 3)
         alone = {}
-        for path in self.recording.glob("*.fp"):
-            self.mallab("convert", "-q", "-f", "-o", "alone.wl", path)
+        for path in self.footprints():
+            self.mallab("convert", "-q", "-f", "-o", "alone.wl", "--process", path.name, self.recording)
             alone[path.stem] = (self.place / "alone.wl").read_bytes()
-        self.mallab("convert", "-q", "--each", "-o", "out", self.recording)
+        self.convert("-q", "-o", "out")
         made = {path.stem: path.read_bytes() for path in (self.place / "out").iterdir()}
         self.assertEqual(made, alone)
 
@@ -54,43 +51,30 @@ class Each(lab.Lab):
         made = sorted(path.stem for path in (self.place / "out").iterdir())
         self.assertEqual(made, [path.stem for path in self.footprints() if path != damaged])
 
+    def test_one_is_missing(self):
+        gone = self.footprints()[1]
+        gone.unlink()
+        self.assertIn("is missing", self.convert("-q", "-o", "out", status=lab.BAD_INPUT))
+        self.assertIn(f"footprint '{gone.name}' is missing", self.convert("-q", "-f", "--salvage", "-o", "out"))
+        self.assertEqual(len(list((self.place / "out").iterdir())), 2)
+
     def test_nothing_is_written_over(self):
-        self.mallab("convert", "-q", "--process", "python3", "-o", "out", self.recording)
+        self.convert("-q", "-o", "out")
+        self.assertIn("likewise 2 more of 3", self.convert("-q", "-o", "out", status=lab.FAILED))
         kept = self.place / "out" / f"{self.footprints()[2].stem}.wl"
         for path in (self.place / "out").iterdir():
             if path != kept:
                 path.unlink()
         kept.write_text("mine")
-        result = self.mallab("convert", "-q", "--process", "python3", "-o", "out", self.recording, status=lab.FAILED)
-        self.assertIn("exists already", result.stderr.decode())
+        self.assertIn("exists already", self.convert("-q", "-o", "out", status=lab.FAILED))
         self.assertEqual([path.name for path in (self.place / "out").iterdir()], [kept.name])
         self.assertEqual(kept.read_text(), "mine")
 
-    def test_interrupted(self):
-        """More of the same, so that it takes a while."""
-        source = self.footprints()[0]
-        (self.recording / "recording.json").unlink()
-        for number in range(400):
-            shutil.copy(source, self.recording / f"python3.{9000000 + number}.fp")
-        process = subprocess.Popen([lab.BUILD / "mallab", "convert", "-q", "--each", "-o", "out", self.recording],
-                                   cwd=self.place, stderr=subprocess.PIPE)
-        while not list(self.place.glob("out/*.wl")):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGTERM)
-        process.communicate(timeout=lab.PATIENCE_S)
-        self.assertEqual(process.returncode, -signal.SIGTERM)
-        made = list((self.place / "out").iterdir())
-        self.assertLess(len(made), 400)
-        for path in made:
-            self.assertEqual(path.suffix, ".wl")
-            self.info(path)
+    def test_no_empty_directory_is_left(self):
+        (self.place / "mine").mkdir()
+        for name, stays in ("out", False), ("mine", True):
+            self.convert("-q", "--from-time", "5m", "-o", name, status=lab.MISUSE)
+            self.assertEqual((self.place / name).exists(), stays)
 
     def test_misuse(self):
-        for options, fragment in ((["--each", "--process", "7"], "--process chooses"),
-                                  (["--each", "-o", "-"], "name a directory")):
-            with self.subTest(options=options):
-                result = self.mallab("convert", *options, self.recording, status=lab.MISUSE)
-                self.assertIn(fragment, result.stderr.decode())
-        result = self.mallab("convert", "--each", self.footprints()[0], status=lab.MISUSE)
-        self.assertIn("no recording's directory", result.stderr.decode())
+        self.assertIn("name a directory", self.convert("-o", "-", status=lab.MISUSE))

@@ -60,9 +60,10 @@ class Schema(Lab):
         self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "--head", "100", "-o", "b.wl", kept))
         self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "--to", "text", "-o", "a.txt", kept))
         self.judge("mallab-convert-1", self.answer("convert", "-q", "--json", "-o", "c.wl", SOURCE / "tests/golden/traces/rep-calls.rep"))
-        each = self.answer("convert", "-q", "--json", "--each", "-o", "all", kept)
+        twice = self.record("sh", "-c", "sort /dev/null; sort /dev/null; true", name="twice")
+        each = self.answer("convert", "-q", "--json", "--process", "sort", "-o", "all", twice)
         self.judge("mallab-convert-each-1", each)
-        self.assertEqual(len(each["workloads"]), 1)
+        self.assertEqual(len(each["workloads"]), 2)
 
     def test_sites_and_leaks(self):
         footprint = self.place / "sites.fp"

@@ -36,7 +36,7 @@ static const struct {
     {"mallab-recording/", "a recording's list of processes", "name the directory that it lies in"},
     {"mallab-info/", "what 'mallab info --json' printed", "name the file that it tells of"},
     {"mallab-convert/", "what 'mallab convert --json' printed", "name the workload that was converted"},
-    {"mallab-convert-each/", "what 'mallab convert --each --json' printed", "name one of its workloads"},
+    {"mallab-convert-each/", "what 'mallab convert --json' printed", "name one of its workloads"},
     {"mallab-allocators/", "what 'mallab allocators --json' printed", "'mallab ab' makes results"},
     {"mallab-doctor/", "what 'mallab doctor --json' printed", "'mallab ab' makes results"},
     {"mallab-status/", "what 'mallab record --control --json' printed", "name the recording"},
