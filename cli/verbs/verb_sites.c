@@ -1,6 +1,5 @@
 /* verb_sites.c - `mallab sites` and `mallab leaks`: who allocates, and who does not free; and how a recording is read for that and for `mallab flame`. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,99 +89,34 @@ static const struct cli_option LEAKS_OPTIONS[] = {
 };
 /* clang-format on */
 
-/* Totals of the process; of a sample estimates with their ranges. */
-enum total { CALLS, BYTES, PEAK, LIVE, OBJECTS, TOTALS };
-
-static const char *const TOTAL_KEYS[TOTALS] = {"allocations", "bytes", "peak_bytes", "live_bytes",
-                                               "live_objects"};
-
-struct totals {
-    double of[TOTALS];
-    struct conv_site_range ranges[TOTALS];
-};
-
-static struct totals totals_of(const struct conv_sites *sites)
-{
-    const struct conv_site_counts all = site_totals(sites);
-    return (struct totals){{all.allocations, all.bytes, all.peak_bytes, all.live_bytes, all.live_objects},
-                           {conv_site_range(all.allocations, all.made.samples, all.made.objects_variance),
-                            conv_site_range(all.bytes, all.made.samples, all.made.bytes_variance),
-                            conv_site_peak_range(all.peak_bytes, all.peak.samples, all.peak.bytes_variance),
-                            conv_site_range(all.live_bytes, all.live.samples, all.live.bytes_variance),
-                            conv_site_range(all.live_objects, all.live.samples, all.live.objects_variance)}};
-}
-
-/* Sums of a hostile file's sizes have no end; an infinite bound is none. */
-static json_t *whole_json(double value)
-{
-    return isfinite(value) ? json_integer(value < 0x1p62 ? (json_int_t)llround(value) : INT64_C(1) << 62)
-                           : json_null();
-}
-
-/* "1.2 MB", "about 1.2 MB (1.1 to 1.4 MB)" or "less than 1.4 MB". The caller's to free. */
-static char *total_words(const struct totals *totals, enum total which)
-{
-    const struct conv_site_range range = totals->ranges[which];
-    const double values[3] = {totals->of[which], range.low, range.high};
-    char *words[3], *all;
-    for (size_t i = 0; i < 3; i++)
-        words[i] = which == CALLS || which == OBJECTS
-                       ? res_strdup(FP_GROUPED((uint64_t)fmin(round(values[i]), 0x1p62)))
-                       : res_strdup(FP_BYTES(values[i]));
-    if (range.is_told && range.low == range.high)
-        all = res_strdup(words[0]);
-    else if (range.is_told)
-        all = res_printf("about %s (%s to %s)", words[0], words[1], words[2]);
-    else
-        all = isfinite(range.high) ? res_printf("less than %s", words[2]) : res_strdup("an unknown number");
-    for (size_t i = 0; i < 3; i++)
-        free(words[i]);
-    return all;
-}
-
 static char *title_of(const struct settings *settings, const struct conv_sites *sites, size_t groups)
 {
+    static const char *const KEYS[2][3] = {
+        [SITE_TABLE_SITES] = {"allocations", "bytes", "peak_bytes"},
+        [SITE_TABLE_LEAKS] = {"live_bytes", "live_objects", "allocations"}};
     const uint64_t older_ns = settings->reading.ages.older_ns;
     const bool is_part = sites->since_ns > 0 || older_ns > 0;
-    const struct totals totals = totals_of(sites);
-    char *program = res_text_plain(sites->survey.program), *title, *words[TOTALS];
-    for (size_t i = 0; i < TOTALS; i++)
-        words[i] = total_words(&totals, (enum total)i);
+    char *program = res_text_plain(sites->survey.program), *title, *words[3];
+    for (size_t i = 0; i < 3; i++)
+        words[i] = site_total_words(sites, KEYS[settings->table][i]);
     if (settings->table == SITE_TABLE_LEAKS)
         title = res_printf("%s after %s: %s live in %s objects%s%s%s%s, of %s allocations%s%s%s",
                            program[0] != '\0' ? program : "process", RES_DURATION((double)sites->end_ns),
-                           words[LIVE], words[OBJECTS], sites->since_ns > 0 ? ", made after " : "",
+                           words[0], words[1], sites->since_ns > 0 ? ", made after " : "",
                            sites->since_ns > 0 ? RES_DURATION((double)sites->since_ns) : "",
                            older_ns > 0 ? ", older than " : "",
-                           older_ns > 0 ? RES_DURATION((double)older_ns) : "", words[CALLS],
-                           is_part ? "; " : "", is_part ? FP_BYTES(sites->all_live_bytes) : "",
-                           is_part ? " live in all" : "");
+                           older_ns > 0 ? RES_DURATION((double)older_ns) : "", words[2], is_part ? "; " : "",
+                           is_part ? FP_BYTES(sites->all_live_bytes) : "", is_part ? " live in all" : "");
     else
         title = res_printf("%s: %s allocation%s of %s at %s place%s in %s; %s live at the peak, after %s",
-                           program[0] != '\0' ? program : "process", words[CALLS],
-                           totals.of[CALLS] == 1 ? "" : "s", words[BYTES], FP_GROUPED(groups),
-                           groups == 1 ? "" : "s", RES_DURATION((double)sites->end_ns), words[PEAK],
+                           program[0] != '\0' ? program : "process", words[0],
+                           strcmp(words[0], "1") == 0 ? "" : "s", words[1], FP_GROUPED(groups),
+                           groups == 1 ? "" : "s", RES_DURATION((double)sites->end_ns), words[2],
                            RES_DURATION((double)sites->peak_ns));
-    for (size_t i = 0; i < TOTALS; i++)
+    for (size_t i = 0; i < 3; i++)
         free(words[i]);
     free(program);
     return title;
-}
-
-static void set_totals(json_t *object, const struct conv_sites *sites)
-{
-    const struct totals totals = totals_of(sites);
-    for (size_t i = 0; i < TOTALS; i++) {
-        const struct conv_site_range *range = &totals.ranges[i];
-        char key[32];
-        json_object_set_new(object, TOTAL_KEYS[i], whole_json(range->is_told ? totals.of[i] : NAN));
-        for (int high = 0; high < 2 && sites->survey.sample_bytes != 0; high++) {
-            snprintf(key, sizeof key, "%s_%s", TOTAL_KEYS[i], high ? "high" : "low");
-            json_object_set_new(object, key, whole_json(high ? range->high : range->low));
-        }
-    }
-    cli_json_set(object, "peak_ns", sites->peak_ns);
-    json_object_set_new(object, "all_live_bytes", whole_json(sites->all_live_bytes));
 }
 
 static json_t *sum_json(const struct site_sum *sum)
@@ -215,7 +149,8 @@ static char *json_of(const struct settings *settings, struct site_stacks *stacks
     cli_json_set(object, "file", settings->reading.path);
     cli_json_set(object, "program", sites->survey.program);
     cli_json_set(object, "process_id", sites->survey.process_id);
-    set_totals(object, sites);
+    site_totals_json(object, sites);
+    cli_json_set(object, "peak_ns", sites->peak_ns);
     cli_json_set(object, "kept_by_libraries", sum_json(&settings->sums[SITE_KEPT]));
     cli_json_set(object, "ignored", sum_json(&settings->sums[SITE_IGNORED]));
     cli_json_set(object, "since_ns", sites->since_ns);

@@ -135,6 +135,14 @@ bool site_figure_keys(size_t number, const char **ret_key, const char **ret_mean
     return false;
 }
 
+static const struct figure *figure_of(const char *key)
+{
+    size_t at = 0;
+    while (at + 1 < FIGURE_COUNT && strcmp(FIGURES[at].key, key) != 0)
+        at++;
+    return &FIGURES[at];
+}
+
 /* ---- order ----------------------------------------------------------------------------------- */
 
 struct ordered {
@@ -176,12 +184,11 @@ static double rank_of(const struct conv_site_counts *counts)
 void site_groups_sort(struct site_group *groups, size_t count, enum site_table table, const char *key)
 {
     struct ordered *all = res_calloc(count, sizeof *all);
-    const char *wanted = key != NULL ? key : table == SITE_TABLE_LEAKS ? "live_bytes" : "peak_bytes";
-    size_t at = 0;
-    while (at + 1 < FIGURE_COUNT && strcmp(FIGURES[at].key, wanted) != 0)
-        at++;
+    const struct figure *figure = figure_of(key != NULL                 ? key
+                                            : table == SITE_TABLE_LEAKS ? "live_bytes"
+                                                                        : "peak_bytes");
     for (size_t i = 0; i < count; i++) {
-        const double value = FIGURES[at].of(&groups[i].counts);
+        const double value = figure->of(&groups[i].counts);
         all[i] = (struct ordered){groups[i],
                                   table == SITE_TABLE_LEAKS && key == NULL ? rank_of(&groups[i].counts) : 0,
                                   isnan(value) ? -1 : value};
@@ -243,6 +250,22 @@ static char *figure_words(const struct figure *figure, const struct conv_site_co
                               : res_printf("<%s", words);
     free(words);
     return all;
+}
+
+char *site_total_words(const struct conv_sites *sites, const char *key)
+{
+    const struct figure *figure = figure_of(key);
+    const struct conv_site_counts all = site_totals(sites);
+    const struct conv_site_range range = range_of(figure, &all);
+    const double values[3] = {figure->of(&all), range.low, range.high};
+    char rooms[3][FP_TEXT_BYTES];
+    for (size_t i = 0; i < 3; i++)
+        (void)(figure->unit == COUNT ? fp_text_grouped(whole(values[i]), rooms[i])
+                                     : fp_text_bytes(values[i], rooms[i]));
+    if (!range.is_told)
+        return isfinite(range.high) ? res_printf("less than %s", rooms[2]) : res_strdup("an unknown number");
+    return range.low == range.high ? res_strdup(rooms[0])
+                                   : res_printf("about %s (%s to %s)", rooms[0], rooms[1], rooms[2]);
 }
 
 static void add_column(struct res_column *columns, size_t *count, const char *heading)
@@ -352,18 +375,24 @@ static json_t *value_json(enum unit unit, double value)
                             : json_integer((json_int_t)whole(value));
 }
 
-static void sample_json(json_t *object, const struct conv_site_counts *counts)
+static void set_figure(json_t *object, const struct figure *figure, const struct conv_site_counts *counts,
+                       bool is_sample)
 {
-    for (size_t i = 0; i < FIGURE_COUNT; i++) {
-        const struct conv_site_range range = range_of(&FIGURES[i], counts);
-        if (FIGURES[i].range[0] == NULL)
-            continue;
-        json_object_set_new(object, FIGURES[i].range[0], value_json(FIGURES[i].unit, range.low));
-        json_object_set_new(object, FIGURES[i].range[1], value_json(FIGURES[i].unit, range.high));
-    }
-    json_object_set_new(object, "samples", value_json(COUNT, counts->made.samples));
-    json_object_set_new(object, "live_samples", value_json(COUNT, counts->live.samples));
-    json_object_set_new(object, "peak_samples", value_json(COUNT, counts->peak.samples));
+    const struct conv_site_range range = range_of(figure, counts);
+    json_object_set_new(object, figure->key,
+                        value_json(figure->unit, range.is_told ? figure->of(counts) : NAN));
+    for (size_t i = 0; is_sample && figure->range[0] != NULL && i < 2; i++)
+        json_object_set_new(object, figure->range[i],
+                            value_json(figure->unit, i == 0 ? range.low : range.high));
+}
+
+void site_totals_json(json_t *object, const struct conv_sites *sites)
+{
+    const struct conv_site_counts all = site_totals(sites);
+    for (size_t i = 0; i < FIGURE_COUNT; i++)
+        if (FIGURES[i].range[0] != NULL)
+            set_figure(object, &FIGURES[i], &all, sites->survey.sample_bytes != 0);
+    json_object_set_new(object, "all_live_bytes", value_json(BYTES, sites->all_live_bytes));
 }
 
 static json_t *group_json(const struct site_stacks *stacks, const struct site_group *group, enum site_by by)
@@ -372,13 +401,14 @@ static json_t *group_json(const struct site_stacks *stacks, const struct site_gr
     enum fp_cut cut;
     char *words = site_group_words(stacks, group, by);
     json_object_set_new(object, "site", res_json_text(words));
-    for (size_t i = 0; i < FIGURE_COUNT; i++) {
-        const bool is_told = range_of(&FIGURES[i], &group->counts).is_told;
-        json_object_set_new(object, FIGURES[i].key,
-                            value_json(FIGURES[i].unit, is_told ? FIGURES[i].of(&group->counts) : NAN));
+    const bool is_sample = stacks->sites->survey.sample_bytes != 0;
+    for (size_t i = 0; i < FIGURE_COUNT; i++)
+        set_figure(object, &FIGURES[i], &group->counts, is_sample);
+    if (is_sample) {
+        json_object_set_new(object, "samples", value_json(COUNT, group->counts.made.samples));
+        json_object_set_new(object, "live_samples", value_json(COUNT, group->counts.live.samples));
+        json_object_set_new(object, "peak_samples", value_json(COUNT, group->counts.peak.samples));
     }
-    if (stacks->sites->survey.sample_bytes != 0)
-        sample_json(object, &group->counts);
     json_object_set_new(object, "stacks", json_integer((json_int_t)group->stacks));
     json_object_set_new(object, "stack", frames_json(stacks, group->counts.site, &cut));
     json_object_set_new(object, "cut", res_json_text(fp_cut_name(cut)));

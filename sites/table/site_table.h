@@ -35,6 +35,11 @@ char *site_table_text(struct site_stacks *stacks, const struct site_group *group
 json_t *site_table_json(struct site_stacks *stacks, const struct site_group *groups, size_t count,
                         const struct site_table_request *request);
 
+/* site_totals_json - set the figures of all sites together, of a sample with their ranges, and `all_live_bytes`.
+ * site_total_words - a figure of all sites by its key: "1.2 MB", "about 1.2 MB (1.1 to 1.4 MB)", "less than 1.4 MB". The caller's to free. */
+void site_totals_json(json_t *object, const struct conv_sites *sites);
+char *site_total_words(const struct conv_sites *sites, const char *key);
+
 /* site_table_notes - lines below a table: stacks that were cut and why, modules without symbols and the packages that have
  * them. */
 void site_table_notes(struct site_stacks *stacks, struct res_text *text);
