@@ -171,11 +171,7 @@ int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t co
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)
 {
     char *problem = NULL;
-    if (cli_is_directory(path)) {
-        problem = res_strdup(
-            "it is a directory: name a result in it; of all together 'mallab report --together' "
-            "has the verdict");
-    } else if (res_result_load(path, ret_result, &problem)) {
+    if (res_result_load(path, ret_result, &problem)) {
         res_result_judge(ret_result);
         return CLI_DONE;
     }
@@ -185,41 +181,25 @@ int cli_result_load(const struct cli_verb *verb, const char *path, struct res_re
     return CLI_UNREADABLE;
 }
 
-/* mkstemps has made the file with nobody else's rights; the result is written over it, whole or not at all. */
-static char *rescue_in(const char *directory, const char *document)
-{
-    char *path = res_printf("%s/mallab-result-XXXXXX.json", directory), *problem = NULL;
-    const int fd = mkstemps(path, (int)strlen(".json"));
-    bool kept = false;
-    if (fd >= 0) {
-        (void)close(fd); /* nothing was written to it */
-        kept = cli_output_write(path, true, document, strlen(document), &problem);
-        if (!kept)
-            (void)unlink(path); /* empty: if it stays, it is no result */
-    }
-    free(problem);
-    if (kept)
-        return path;
-    free(path);
-    return NULL;
-}
-
 /* Writes a new file, in the first of these places that takes it whole. Returns its path, the caller's to free; NULL: none of
  * them does. What took an hour to measure is not thrown away. */
-static char *rescue_somewhere(const char *document)
+static char *rescue_somewhere(const struct res_result *result, const char *document)
 {
     const char *const directories[] = {cli_temporary_parent(), "/tmp", "/var/tmp", "/dev/shm"};
     char *path = NULL;
-    for (size_t i = 0; path == NULL && i < sizeof directories / sizeof directories[0]; i++)
-        path = rescue_in(directories[i], document);
+    for (size_t i = 0; path == NULL && i < sizeof directories / sizeof directories[0]; i++) {
+        char *problem = NULL;
+        (void)keep_in(directories[i], result, document, &path, &problem);
+        free(problem);
+    }
     return path;
 }
 
 /* Writes the answer elsewhere where -o cannot be written, or on stdout. Returns whether stdout is to have it. */
-static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer, const char *document,
-                   const char *problem)
+static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer,
+                   const struct res_result *result, const char *document, const char *problem)
 {
-    char *path = rescue_somewhere(document);
+    char *path = rescue_somewhere(result, document);
     /* Nobody wants some megabytes of samples on a terminal: what they tell is in the table. */
     const bool printed = path == NULL && (cli_is_json(answer) || !isatty(STDOUT_FILENO));
     if (path != NULL)
@@ -253,7 +233,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */
     if (answer->output != NULL && !keep(answer->output, answer->force, result, document, &kept, &problem)) {
-        printed = rescue(verb, answer, document, problem) || cli_is_json(answer);
+        printed = rescue(verb, answer, result, document, problem) || cli_is_json(answer);
         free(problem);
         code = CLI_FAILED;
     }

@@ -1,6 +1,4 @@
 /* verb_report.c - `mallab report`: show results that were kept. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,10 +142,7 @@ static void add_file(struct gathering *gathering, const char *path, const char *
     struct res_result *result = res_calloc(1, sizeof *result);
     bool is_other = false;
     char *problem = NULL;
-    const int fd = res_file_open(path, &problem);
-    const bool loaded = fd >= 0 && res_result_load_fd(fd, path, true, result, &is_other, &problem);
-    if (loaded) {
-        res_result_judge(result);
+    if (res_result_load_file(path, result, &is_other, &problem)) {
         res_history_add(&gathering->history, name, result);
         gathering->results = res_realloc(gathering->results, gathering->count + 1, sizeof result);
         gathering->results[gathering->count++] = result;
@@ -156,8 +151,6 @@ static void add_file(struct gathering *gathering, const char *path, const char *
         res_history_leave_out(&gathering->history, path, is_other ? "no result of 'mallab ab'" : problem);
         free(result);
     }
-    if (fd >= 0)
-        (void)close(fd); /* only read from */
     free(problem);
 }
 
@@ -171,30 +164,18 @@ static void gathering_release(struct gathering *gathering)
     free(gathering->results);
 }
 
-static int is_result(const struct dirent *entry)
-{
-    return res_is_result_name(entry->d_name);
-}
-
 static int add_path(struct gathering *gathering, const char *path)
 {
-    struct dirent **names;
-    if (!cli_is_directory(path)) {
-        add_file(gathering, path, path);
-        return CLI_DONE;
-    }
-    const int count = scandir(path, &names, is_result, alphasort);
-    if (count < 0) {
-        cli_say(&CLI_REPORT, "cannot read '%s': %s", path, strerror(errno));
+    const bool is_directory = cli_is_directory(path);
+    struct res_texts files = {0};
+    char *problem = NULL;
+    if (!res_result_files(path, &files, &problem)) {
+        (void)cli_say_problem(&CLI_REPORT, problem);
         return CLI_UNREADABLE;
     }
-    for (int i = 0; i < count; i++) {
-        char *file = res_path_join(path, names[i]->d_name);
-        add_file(gathering, file, names[i]->d_name);
-        free(file);
-        free(names[i]);
-    }
-    free(names);
+    for (size_t i = 0; i < files.count; i++)
+        add_file(gathering, files.items[i], is_directory ? conv_path_name(files.items[i]) : path);
+    res_texts_release(&files);
     return CLI_DONE;
 }
 

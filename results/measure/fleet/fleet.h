@@ -84,11 +84,12 @@ struct res_fleet_request {
                            NULL: none */
 };
 
-/* res_is_result_name - whether a file of a directory is called as results are. */
-bool res_is_result_name(const char *name);
-
-/* res_file_open - a regular file, without waiting for anybody. Returns its descriptor; -1: ret_problem says why, the caller's to free. */
-int res_file_open(const char *path, char **ret_problem);
+/* res_result_files - add the files of results in a directory, by name, or the path itself where it is none.
+ * res_result_load_file - the result that a regular file holds, and its figures, as res_result_load_fd does of rows alone. ret_is_other is set where
+ *   there is such a file. Both return false with ret_problem set, the caller's to free. */
+bool res_result_files(const char *path, struct res_texts *files, char **ret_problem);
+bool res_result_load_file(const char *path, struct res_result *ret_result, bool *ret_is_other,
+                          char **ret_problem);
 
 /* res_fleet_collect - all of these files and directories together.
  * ret_fleet    with schema, version, missing, mixed and left_out, without notes.

@@ -51,10 +51,23 @@ static void add_expected(struct expectation *expectation, const char *words, siz
     free(line);
 }
 
+/* A regular file, without waiting for anybody. Returns its descriptor; -1: ret_problem says why. */
+static int open_file(const char *path, char **ret_problem)
+{
+    struct stat facts;
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
+        return fd;
+    *ret_problem = res_strdup(fd < 0 ? strerror(errno) : "is no regular file");
+    if (fd >= 0)
+        (void)close(fd); /* only looked at */
+    return -1;
+}
+
 /* The list's file, or the list itself. */
 static char *expected_text(const char *asked, char **ret_problem)
 {
-    const int fd = res_file_open(asked, ret_problem);
+    const int fd = open_file(asked, ret_problem);
     if (fd < 0 && access(asked, F_OK) != 0 && strchr(asked, '/') == NULL) {
         free(*ret_problem);
         *ret_problem = NULL;
@@ -224,29 +237,13 @@ static void give_mixed(struct res_fleet_seen *seen, struct res_fleet *fleet)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-bool res_is_result_name(const char *name)
+static int is_result(const struct dirent *entry)
 {
+    const char *name = entry->d_name;
     return *name != '.' && (fp_has_ending(name, ".json") || fp_has_ending(name, ".json.zst"));
 }
 
-static int is_result(const struct dirent *entry)
-{
-    return res_is_result_name(entry->d_name);
-}
-
-int res_file_open(const char *path, char **ret_problem)
-{
-    struct stat facts;
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
-        return fd;
-    *ret_problem = res_strdup(fd < 0 ? strerror(errno) : "is no regular file");
-    if (fd >= 0)
-        (void)close(fd); /* only looked at */
-    return -1;
-}
-
-static bool add_path(const char *path, struct res_texts *files, char **ret_problem)
+bool res_result_files(const char *path, struct res_texts *files, char **ret_problem)
 {
     struct stat facts;
     struct dirent **names = NULL;
@@ -320,21 +317,26 @@ static void take(struct collecting *collecting, const char *file, const struct r
     collecting->any |= taken > 0;
 }
 
+bool res_result_load_file(const char *path, struct res_result *ret_result, bool *ret_is_other,
+                          char **ret_problem)
+{
+    const int fd = open_file(path, ret_problem);
+    const bool is_read = fd >= 0 && res_result_load_fd(fd, path, true, ret_result, ret_is_other, ret_problem);
+    if (fd >= 0)
+        (void)close(fd); /* only read from */
+    if (is_read)
+        res_result_judge(ret_result);
+    return is_read;
+}
+
 /* NULL: it is a result, with its figures. */
 static char *load(const char *file, struct res_result *ret_result)
 {
     char *problem = NULL;
     bool is_other;
-    const int fd = res_file_open(file, &problem);
-    if (fd < 0)
-        return problem;
-    const bool is_read = res_result_load_fd(fd, file, true, ret_result, &is_other, &problem);
-    (void)close(fd); /* only read from */
-    if (is_read && ret_result->workload_count == 0) {
+    if (res_result_load_file(file, ret_result, &is_other, &problem) && ret_result->workload_count == 0) {
         problem = res_strdup("it has no workload");
         res_result_release(ret_result);
-    } else if (is_read) {
-        res_result_judge(ret_result);
     }
     return problem;
 }
@@ -413,7 +415,7 @@ bool res_fleet_collect(char *const *paths, size_t count, const struct res_fleet_
         .fleet = &left, .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER};
     bool done = read_expected(request->expect, &collecting.expectation, ret_problem);
     for (size_t i = 0; i < count && done; i++)
-        done = add_path(paths[i], &collecting.files, ret_problem);
+        done = res_result_files(paths[i], &collecting.files, ret_problem);
     if (done)
         work_all(&collecting);
     if (done && (!collecting.any)) {

@@ -246,7 +246,8 @@ bool res_result_load(const char *path, struct res_result *ret_result, char **ret
     if (fd < 0)
         *ret_problem = res_strdup(strerror(errno));
     else if (fstat(fd, &facts) == 0 && S_ISDIR(facts.st_mode))
-        *ret_problem = res_strdup("is a directory: name a result in it");
+        *ret_problem = res_strdup("it is a directory: name a result in it; of all together 'mallab report "
+                                  "--together' has the verdict");
     else
         read = res_result_load_fd(fd, path, false, ret_result, &is_other, ret_problem);
     if (fd >= 0 && !is_stdin)
