@@ -152,6 +152,14 @@ static bool spin_for(struct rep_exec *exec, struct rep_thread *source, uint32_t 
     return false;
 }
 
+/* A bit for each REP_POST_DELAY_OPS ops of a part, in turn: a post wakes those only who sleep for a count that it reached. */
+static uint32_t bits_of(uint32_t first_count, uint32_t last_count)
+{
+    const uint32_t first = first_count / REP_POST_DELAY_OPS, more = last_count / REP_POST_DELAY_OPS - first;
+    const uint64_t bits = (UINT64_C(2) << (more < 31 ? more : 31)) - 1;
+    return (uint32_t)(bits << first % 32 | bits << first % 32 >> 32);
+}
+
 /* Sequentially consistent against post(): either the sleeper sees the count, or the poster the sleeper. */
 static void sleep_for(struct rep_exec *exec, struct rep_thread *source, uint32_t count)
 {
@@ -161,7 +169,7 @@ static void sleep_for(struct rep_exec *exec, struct rep_thread *source, uint32_t
         const uint32_t posted = atomic_load(&source->posted);
         if (posted >= count)
             break;
-        rep_futex_wait(&source->posted, posted);
+        rep_futex_wait(&source->posted, posted, bits_of(count, count));
     }
     atomic_fetch_sub(&source->sleepers, 1);
     atomic_fetch_sub(&exec->asleep, 1);
@@ -194,9 +202,9 @@ static void wait_for(struct rep_exec *exec, struct rep_thread *self, const struc
 
 static void post(struct rep_thread *self, uint32_t count)
 {
-    atomic_store(&self->posted, count);
+    const uint32_t before = atomic_exchange(&self->posted, count);
     if (atomic_load(&self->sleepers) != 0)
-        rep_futex_wake(&self->posted, INT32_MAX);
+        rep_futex_wake(&self->posted, bits_of(before + 1, count));
 }
 
 void rep_digest_add(struct rep_digest *digest, const struct wl_op *ops, size_t count)
@@ -227,22 +235,23 @@ void rep_execute_part(struct rep_exec *exec, struct rep_thread *self)
 
 /* ---- gates -------------------------------------------------------------------------------------- */
 
-void rep_futex_wait(_Atomic uint32_t *word, uint32_t value)
+void rep_futex_wait(_Atomic uint32_t *word, uint32_t value, uint32_t bits)
 {
     /* EAGAIN, EINTR and spurious returns all mean the same to callers: look again. */
-    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, NULL, bits);
 }
 
-void rep_futex_wake(_Atomic uint32_t *word, int count)
+void rep_futex_wake(_Atomic uint32_t *word, uint32_t bits)
 {
-    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0); /* cannot fail on our memory */
+    /* Cannot fail on our memory. */
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT32_MAX, NULL, NULL, bits);
 }
 
 void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal)
 {
     /* Release: pairs with the acquire in rep_gate_pass. */
     if (atomic_exchange_explicit(&gate->state, signal, memory_order_acq_rel) == REP_GATE_SLEEPING)
-        rep_futex_wake(&gate->state, 1);
+        rep_futex_wake(&gate->state, REP_ANYONE);
 }
 
 enum rep_signal rep_gate_pass(struct rep_gate *gate)
@@ -257,7 +266,7 @@ enum rep_signal rep_gate_pass(struct rep_gate *gate)
         if (state == REP_GATE_SLEEPING ||
             atomic_compare_exchange_strong_explicit(&gate->state, &state, REP_GATE_SLEEPING,
                                                     memory_order_relaxed, memory_order_relaxed))
-            rep_futex_wait(&gate->state, REP_GATE_SLEEPING);
+            rep_futex_wait(&gate->state, REP_GATE_SLEEPING, REP_ANYONE);
     }
 }
 

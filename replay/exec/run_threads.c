@@ -13,7 +13,7 @@ static void tell_end(struct rep_thread *thread, enum thread_end end)
 {
     /* Release: pairs with the loads in await_end, await_births. */
     atomic_store_explicit(&thread->end, end, memory_order_release);
-    rep_futex_wake(&thread->end, INT32_MAX);
+    rep_futex_wake(&thread->end, REP_ANYONE);
 }
 
 /* Sleep until a thread that has ended, or is about to, is no more: the first to come joins it for all. */
@@ -23,7 +23,7 @@ static void await_end(struct rep_thread *thread)
     rep_watch_pause();
     while (end != THREAD_JOINED) {
         if (end != THREAD_LEAVES) {
-            rep_futex_wait(&thread->end, end);
+            rep_futex_wait(&thread->end, end, REP_ANYONE);
         } else if (atomic_compare_exchange_strong(&thread->end, &end, THREAD_JOINING)) {
             const int error = pthread_join(thread->handle, NULL);
             assert(error == 0); /* it exists and is not this thread */
@@ -126,7 +126,7 @@ static void await_births(struct rep_exec *exec, const struct rep_thread *self)
         struct rep_thread *other = &exec->threads[plan->parts[i].thread];
         while (other->newborn && other->first_at < self->last_at &&
                atomic_load_explicit(&other->end, memory_order_acquire) == THREAD_COMES)
-            rep_futex_wait(&other->end, THREAD_COMES);
+            rep_futex_wait(&other->end, THREAD_COMES, REP_ANYONE);
     }
     rep_watch_resume();
     atomic_fetch_sub(&exec->asleep, 1);

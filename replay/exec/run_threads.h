@@ -132,9 +132,10 @@ void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
 /* rep_gate_pass - sleep until there is a signal, and take it. By the gate's own thread only. */
 enum rep_signal rep_gate_pass(struct rep_gate *gate);
 
-/* rep_futex_wait - sleep while *word is value; may return early. rep_futex_wake - wake up to count. */
-void rep_futex_wait(_Atomic uint32_t *word, uint32_t value);
-void rep_futex_wake(_Atomic uint32_t *word, int count);
+/* rep_futex_wait - sleep while *word is value; may return early. rep_futex_wake - wake those who share a bit with it. */
+#define REP_ANYONE UINT32_MAX
+void rep_futex_wait(_Atomic uint32_t *word, uint32_t value, uint32_t bits);
+void rep_futex_wake(_Atomic uint32_t *word, uint32_t bits);
 
 /* rep_baton_start - hand the right to run to a thread whose part has not begun. False: all have. */
 bool rep_baton_start(struct rep_exec *exec);

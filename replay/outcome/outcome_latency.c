@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "footprint/base/call.h"
-#include "replay/outcome/outcome.h"
 
 static const struct {
     const char *key;
@@ -16,27 +15,6 @@ static const struct {
 static double nanoseconds(const struct rep_clock *clock, double ticks)
 {
     return (double)(uint64_t)(ticks * clock->ns_per_tick * 10 + 0.5) / 10;
-}
-
-/* ---- sums over classes or calls -------------------------------------------------------------- */
-
-static struct rep_histogram *of_call(const struct rep_latency *latency, unsigned call)
-{
-    static struct rep_histogram sum;
-    memset(&sum, 0, sizeof sum);
-    for (unsigned i = 0; latency->by_call[call] != NULL && i < REP_CLASSES; i++)
-        rep_histogram_merge(&sum, &latency->by_call[call][i]);
-    return &sum;
-}
-
-static struct rep_histogram *of_class(const struct rep_latency *latency, unsigned size_class)
-{
-    static struct rep_histogram sum;
-    memset(&sum, 0, sizeof sum);
-    for (unsigned call = 1; call < FP_CALL_COUNT; call++)
-        if (latency->by_call[call] != NULL)
-            rep_histogram_merge(&sum, &latency->by_call[call][size_class]);
-    return &sum;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -76,46 +54,36 @@ static json_t *whole_json(const struct rep_histogram *histogram, const struct re
     return object;
 }
 
-static json_t *calls_json(const struct rep_latency *latency, const struct rep_clock *clock)
+/* The sum over the calls from `call` and the size classes from `size_class` on, `calls` and `classes` of them. */
+static const struct rep_histogram *sum_of(const struct rep_latency *latency, unsigned call, unsigned calls,
+                                          unsigned size_class, unsigned classes)
 {
-    json_t *array = json_array();
-    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
-        const struct rep_histogram *sum = of_call(latency, call);
-        if (sum->count == 0)
-            continue;
-        json_t *object = whole_json(sum, clock);
-        rep_set(object, "call", json_string(fp_call_name(call)));
-        rep_append(array, object);
-    }
-    return array;
+    static struct rep_histogram sum;
+    memset(&sum, 0, sizeof sum);
+    for (unsigned i = call; i < call + calls; i++)
+        for (unsigned j = size_class; latency->by_call[i] != NULL && j < size_class + classes; j++)
+            rep_histogram_merge(&sum, &latency->by_call[i][j]);
+    return &sum;
 }
 
-static json_t *classes_json(const struct rep_latency *latency, const struct rep_clock *clock)
+/* An entry for each call and size class that occurs: by one of them alone, or by both. Only calls have a histogram. */
+static json_t *groups_json(const struct rep_latency *latency, const struct rep_clock *clock, bool by_call,
+                           bool by_class)
 {
+    const unsigned calls = by_call ? 1 : FP_CALL_COUNT - 1, classes = by_class ? 1 : REP_CLASSES;
     json_t *array = json_array();
-    for (unsigned i = 0; i < REP_CLASSES; i++) {
-        const struct rep_histogram *sum = of_class(latency, i);
-        if (sum->count == 0)
-            continue;
-        json_t *object = json_object();
-        set_figures(object, sum, clock);
-        rep_set_count(object, "size_max_bytes", rep_size_class_max(i));
-        rep_append(array, object);
-    }
-    return array;
-}
-
-static json_t *pairs_json(const struct rep_latency *latency, const struct rep_clock *clock)
-{
-    json_t *array = json_array();
-    for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
-        for (unsigned i = 0; latency->by_call[call] != NULL && i < REP_CLASSES; i++) {
-            if (latency->by_call[call][i].count == 0)
+    for (unsigned call = 1; call < FP_CALL_COUNT; call += calls) {
+        for (unsigned size_class = 0; size_class < REP_CLASSES; size_class += classes) {
+            const struct rep_histogram *sum = sum_of(latency, call, calls, size_class, classes);
+            if (sum->count == 0)
                 continue;
-            json_t *object = json_object();
-            rep_set(object, "call", json_string(fp_call_name(call)));
-            rep_set_count(object, "size_max_bytes", rep_size_class_max(i));
-            set_figures(object, &latency->by_call[call][i], clock);
+            json_t *object = by_class ? json_object() : whole_json(sum, clock);
+            if (by_class)
+                set_figures(object, sum, clock);
+            if (by_call)
+                rep_set(object, "call", json_string(fp_call_name(call)));
+            if (by_class)
+                rep_set_count(object, "size_max_bytes", rep_size_class_max(size_class));
             rep_append(array, object);
         }
     }
@@ -148,9 +116,9 @@ json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clo
     rep_set_real(object, "clock_cost_ns", rep_clock_ns(clock, latency->cost_ticks));
     rep_set_real(object, "relative_error_max", REP_HISTOGRAM_REL_ERR);
     rep_set(object, "touch_timed", json_false());
-    rep_set(object, "by_call", calls_json(latency, clock));
-    rep_set(object, "by_size_class", classes_json(latency, clock));
-    rep_set(object, "by_call_and_size_class", pairs_json(latency, clock));
+    rep_set(object, "by_call", groups_json(latency, clock, true, false));
+    rep_set(object, "by_size_class", groups_json(latency, clock, false, true));
+    rep_set(object, "by_call_and_size_class", groups_json(latency, clock, true, true));
     rep_set(object, "map", map_json(latency, clock));
     return object;
 }
