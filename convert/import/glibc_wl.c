@@ -9,7 +9,7 @@
  *
  * Which order the calls had is known only as far as there are signals. Ours: all threads take turns of TURN_CALLS
  * records, a wait ends a turn, and who was waited for comes again in the order of signals. It is repeatable, and
- * legal by all signals. Memory: 1 KiB a thread, and a bit for each sync. A damaged file is refused, with --salvage too:
+ * legal by all signals. Memory: 1 KiB a thread, and four bytes for each sync. A damaged file is refused, with --salvage too:
  * nothing tells where a thread's next record begins. */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 
 #include "convert/import/import.h"
 #include "convert/text/text_input.h"
+#include "footprint/base/memory_bound.h"
 
 /* Codes of records (docs/importing.md). */
 enum conv_glibc_code {
@@ -54,15 +55,21 @@ struct cursor {
 struct played_thread {
     struct cursor cursor;       /* its buffer is dropped when it is done */
     uint64_t sync, sync_offset; /* of its last wait, and where that stands */
+    uint32_t
+        next; /* behind it in the line of those that are ready, or that wait for its sync; 1 + its number */
 };
+
+#define GIVEN UINT32_MAX
 
 struct glibc_wl {
     int fd; /* + 1, so that zeroed is none */
     uint64_t size;
-    uint64_t pointers, syncs, thread_count;
+    uint64_t pointers, sync_max, thread_count;
     struct played_thread *threads;
     uint32_t started;
-    struct conv_turns turns;
+    uint32_t first,
+        last; /* of the threads that can go on, first come, first served: 1 + its number; first 0: nobody can */
+    uint32_t *syncs; /* by number: GIVEN, or 1 + the thread that began to wait for it last; 0: nobody waits */
 };
 
 /* ---- bytes --------------------------------------------------------------------------------- */
@@ -102,7 +109,7 @@ static enum fp_status take_number(struct conv_import *import, struct cursor *cur
         const uint8_t byte = cursor->buffer[cursor->begin++];
         cursor->at++;
         if (i > 9 || value >> 57 != 0)
-            return conv_import_wrong(import, cursor->at - 1, "a number of more than 64 bits");
+            return CONV_IMPORT_WRONG(import, cursor->at - 1, "a number of more than 64 bits");
         value = value << 7 | (byte & 0x7f);
         if ((byte & 0x80) == 0) {
             *ret_value = value;
@@ -134,12 +141,12 @@ static enum fp_status start_thread(struct conv_import *import, struct glibc_wl *
                                    uint64_t where)
 {
     if (wl->started == wl->thread_count)
-        return conv_import_wrong(import, where, "starts more threads than the %llu that it states,",
+        return CONV_IMPORT_WRONG(import, where, "starts more threads than the %llu that it states,",
                                  (unsigned long long)wl->thread_count);
     if (offset >= wl->size)
-        return conv_import_wrong(import, where, "a thread that begins behind the file's end,");
+        return CONV_IMPORT_WRONG(import, where, "a thread that begins behind the file's end,");
     if (wl->started > 0 && offset <= wl->threads[wl->started - 1].cursor.at)
-        return conv_import_wrong(import, where, "a thread that does not begin behind the one before it,");
+        return CONV_IMPORT_WRONG(import, where, "a thread that does not begin behind the one before it,");
     wl->threads[wl->started++].cursor.at = offset;
     return FP_OK;
 }
@@ -148,7 +155,7 @@ static enum fp_status set_threads(struct conv_import *import, struct glibc_wl *w
                                   uint64_t where)
 {
     if (wl->threads != NULL)
-        return conv_import_wrong(import, where, "states its number of threads twice,");
+        return CONV_IMPORT_WRONG(import, where, "states its number of threads twice,");
     if (count == 0 || count > THREADS_MAX)
         return conv_fail(import->error, import->path, count == 0 ? FP_ERR_CORRUPT : FP_ERR_LIMIT, 0, where,
                          count == 0 ? "states no threads" : "more than 65,536 threads");
@@ -173,27 +180,66 @@ static enum fp_status take_header_record(struct conv_import *import, struct curs
     case CODE_POINTERS:
         wl->pointers = value;
         return value < CONV_ADDRESS_LIMIT ? FP_OK
-                                          : conv_import_wrong(import, where, "2^48 pointers and more");
+                                          : CONV_IMPORT_WRONG(import, where, "2^48 pointers and more");
     case CODE_SYNCS:
-        wl->syncs = value;
-        return value < wl->size ? FP_OK : conv_import_wrong(import, where, "more syncs than bytes");
+        wl->sync_max = value;
+        return value < wl->size ? FP_OK : CONV_IMPORT_WRONG(import, where, "more syncs than bytes");
     case CODE_THREADS:
         return set_threads(import, wl, value, where);
     case CODE_START_THREAD:
         return start_thread(import, wl, value, where);
     default:
-        return conv_import_wrong(import, where, "not a record of its beginning");
+        return CONV_IMPORT_WRONG(import, where, "not a record of its beginning");
     }
 }
 
-/* Once the counts are known. */
+/* ---- turns --------------------------------------------------------------------------------- */
+
+/* A thread whose turn is over is ready for the next. */
+static void be_ready(struct glibc_wl *wl, uint32_t number)
+{
+    wl->threads[number].next = 0;
+    *(wl->first == 0 ? &wl->first : &wl->threads[wl->last - 1].next) = number + 1;
+    wl->last = number + 1;
+}
+
+/* Whoever waits for the sync is ready, the one that waited longest last. */
+static void give(struct glibc_wl *wl, uint64_t sync)
+{
+    uint32_t waiting = wl->syncs[sync] != GIVEN ? wl->syncs[sync] : 0;
+    wl->syncs[sync] = GIVEN;
+    for (uint32_t next; waiting != 0; waiting = next) {
+        next = wl->threads[waiting - 1].next;
+        be_ready(wl, waiting - 1);
+    }
+}
+
+/* Returns whether the thread has to wait: false where the sync was given already. */
+static bool wait_for(struct glibc_wl *wl, uint32_t number, uint64_t sync)
+{
+    if (wl->syncs[sync] == GIVEN)
+        return false;
+    wl->threads[number].next = wl->syncs[sync];
+    wl->syncs[sync] = number + 1;
+    return true;
+}
+
+static uint64_t bytes_of_syncs(const struct glibc_wl *wl)
+{
+    return (wl->sync_max + 1) * sizeof *wl->syncs;
+}
+
+/* Once the counts are known. All threads are ready in the order of their numbers, and no sync was given. */
 static enum fp_status prepare(struct conv_import *import, struct glibc_wl *wl)
 {
-    for (uint32_t i = 0; i < wl->started; i++)
+    for (uint32_t i = 0; i < wl->started; i++) {
         wl->threads[i].cursor.limit = i + 1 < wl->started ? wl->threads[i + 1].cursor.at : wl->size;
-    return conv_turns_init(&wl->turns, wl->started, wl->syncs)
-               ? FP_OK
-               : conv_fail_memory(import->error, import->path, "its threads");
+        be_ready(wl, i);
+    }
+    if (fp_memory_take(bytes_of_syncs(wl)) &&
+        (wl->syncs = calloc((size_t)wl->sync_max + 1, sizeof *wl->syncs)) == NULL)
+        fp_memory_give(bytes_of_syncs(wl));
+    return wl->syncs != NULL ? FP_OK : conv_fail_memory(import->error, import->path, "its threads");
 }
 
 static enum fp_status take_header(struct conv_import *import)
@@ -211,10 +257,10 @@ static enum fp_status take_header(struct conv_import *import)
     if (status != FP_OK)
         return status;
     if (wl->started == 0 || wl->started != wl->thread_count)
-        return conv_import_wrong(import, cursor.at, "states %llu threads and starts %u,",
+        return CONV_IMPORT_WRONG(import, cursor.at, "states %llu threads and starts %u,",
                                  (unsigned long long)wl->thread_count, wl->started);
     if (wl->threads[0].cursor.at < cursor.at)
-        return conv_import_wrong(import, cursor.at, "a thread that begins within the file's beginning,");
+        return CONV_IMPORT_WRONG(import, cursor.at, "a thread that begins within the file's beginning,");
     return prepare(import, wl);
 }
 
@@ -241,7 +287,7 @@ static enum fp_status take_pointer(struct conv_import *import, struct cursor *cu
     const uint64_t where = cursor->at;
     const enum fp_status status = take_number(import, cursor, ret_address);
     if (status == FP_OK && *ret_address >= wl->pointers && *ret_address != 0)
-        return conv_import_wrong(import, where, "pointer %llu of %llu that it states,",
+        return CONV_IMPORT_WRONG(import, where, "pointer %llu of %llu that it states,",
                                  (unsigned long long)*ret_address, (unsigned long long)wl->pointers);
     return status;
 }
@@ -262,7 +308,7 @@ static enum fp_status take_wl_call(struct conv_import *import, struct cursor *cu
     if (status != FP_OK)
         return status;
     if (form->has_alignment && parsed.extra >= CONV_ADDRESS_LIMIT)
-        return conv_import_wrong(import, where, "an alignment of 2^48 and more");
+        return CONV_IMPORT_WRONG(import, where, "an alignment of 2^48 and more");
     if (parsed.call == FP_CALL_CALLOC)
         parsed.extra = 1; /* only the product of count and size is kept */
     return conv_import_take(import, &parsed, where);
@@ -273,9 +319,9 @@ static enum fp_status take_sync(struct conv_import *import, struct cursor *curso
     const struct glibc_wl *wl = import->state;
     const uint64_t where = cursor->at;
     const enum fp_status status = take_number(import, cursor, ret_sync);
-    if (status == FP_OK && *ret_sync > wl->syncs)
-        return conv_import_wrong(import, where, "sync %llu of %llu that it states,",
-                                 (unsigned long long)*ret_sync, (unsigned long long)wl->syncs);
+    if (status == FP_OK && *ret_sync > wl->sync_max)
+        return CONV_IMPORT_WRONG(import, where, "sync %llu of %llu that it states,",
+                                 (unsigned long long)*ret_sync, (unsigned long long)wl->sync_max);
     return status;
 }
 
@@ -293,7 +339,7 @@ static enum fp_status take_plain(struct conv_import *import, struct cursor *curs
         return take_wl_call(import, cursor, code, number);
     return code == CODE_NOTHING
                ? FP_OK
-               : conv_import_wrong(import, cursor->at - 1, "%u is not a call of this format,", code);
+               : CONV_IMPORT_WRONG(import, cursor->at - 1, "%u is not a call of this format,", code);
 }
 
 /* One turn of a thread, after which it is ready again, waits, or is done. */
@@ -318,14 +364,14 @@ static enum fp_status take_turn(struct conv_import *import, uint32_t number)
             return status;
         import->understood++;
         if (code == CODE_SIGNAL)
-            conv_turns_give(&wl->turns, sync);
-        if (code == CODE_WAIT && !conv_turns_wait(&wl->turns, number, sync)) {
+            give(wl, sync);
+        if (code == CODE_WAIT && wait_for(wl, number, sync)) {
             wl->threads[number].sync = sync;
             wl->threads[number].sync_offset = where;
             return FP_OK;
         }
     }
-    conv_turns_again(&wl->turns, number);
+    be_ready(wl, number);
     return FP_OK;
 }
 
@@ -334,7 +380,7 @@ static enum fp_status complain_of_waits(struct conv_import *import, const struct
 {
     for (uint32_t i = 0; i < wl->started; i++)
         if (wl->threads[i].cursor.buffer != NULL)
-            return conv_import_wrong(import, wl->threads[i].sync_offset,
+            return CONV_IMPORT_WRONG(import, wl->threads[i].sync_offset,
                                      "thread %u waits for signal %llu, which never comes,", i + 1,
                                      (unsigned long long)wl->threads[i].sync);
     return FP_OK;
@@ -343,14 +389,16 @@ static enum fp_status complain_of_waits(struct conv_import *import, const struct
 static enum fp_status run(struct conv_import *import)
 {
     struct glibc_wl *wl = import->state;
-    uint32_t thread;
     enum fp_status status = conv_text_spool(import->text, import->error, &wl->fd, &wl->size);
     if (status != FP_OK)
         return status;
     wl->fd++;
     status = take_header(import);
-    while (status == FP_OK && conv_turns_next(&wl->turns, &thread))
-        status = take_turn(import, thread);
+    while (status == FP_OK && wl->first != 0) {
+        const uint32_t number = wl->first - 1;
+        wl->first = wl->threads[number].next;
+        status = take_turn(import, number);
+    }
     return status == FP_OK ? complain_of_waits(import, wl) : status;
 }
 
@@ -362,7 +410,9 @@ static void release(void *state)
     for (uint32_t i = 0; i < wl->started; i++)
         free(wl->threads[i].cursor.buffer);
     free(wl->threads);
-    conv_turns_release(&wl->turns);
+    if (wl->syncs != NULL)
+        fp_memory_give(bytes_of_syncs(wl));
+    free(wl->syncs);
 }
 
 /* ---- detection ----------------------------------------------------------------------------- */

@@ -177,7 +177,7 @@ static enum fp_status finish(struct conv_import *import)
         snprintf(import->wrong, sizeof import->wrong, "no 'I' line ends its command line");
         return FP_OK;
     }
-    return conv_import_wrong(import, conv_text_offset(import->text),
+    return CONV_IMPORT_WRONG(import, conv_text_offset(import->text),
                              "what looks like calls follows its command line, but no 'I' line ends that,");
 }
 

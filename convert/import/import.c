@@ -1,7 +1,6 @@
 /* import.c - the common part of all formats of traces: calls become events, in batches. */
 #include "convert/import/import.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,35 +14,13 @@
 
 void conv_import_lacks(struct conv_import *import, const char *word)
 {
-    char *lacks = import->survey->lacks;
-    const size_t used = strlen(lacks), size = sizeof import->survey->lacks;
-    snprintf(lacks + used, size - used, "%s%s", used > 0 ? ", " : "", word);
-}
-
-void conv_import_incomplete(struct conv_import *import, const char *format, ...)
-{
-    va_list list;
-    if (import->incomplete[0] != '\0')
-        return;
-    va_start(list, format);
-    vsnprintf(import->incomplete, sizeof import->incomplete, format, list);
-    va_end(list);
+    fp_text_more(import->survey->lacks, sizeof import->survey->lacks, ", ", "%s", word);
 }
 
 void conv_import_cut(struct conv_import *import, const char *what)
 {
     import->survey->irregular[CONV_CUT_LINES]++;
-    conv_import_incomplete(import, "its last %s is cut off", what);
-}
-
-enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)
-{
-    char what[160];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(what, sizeof what, format, list);
-    va_end(list);
-    return conv_fail(import->error, import->path, FP_ERR_CORRUPT, 0, offset, "%s", what);
+    conv_incomplete(import->survey, "its last %s is cut off", what);
 }
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
@@ -192,7 +169,7 @@ static void lose_tail(struct conv_import *import, uint64_t offset, const char *w
         snprintf(import->wrong, sizeof import->wrong, "%s", what);
         import->wrong_offset = offset;
     }
-    conv_import_incomplete(import, "%s at byte %llu", what, (unsigned long long)offset);
+    conv_incomplete(import->survey, "%s at byte %llu", what, (unsigned long long)offset);
 }
 
 /* After the last call: tell what was left out. Returns FP_OK; FP_ERR_CORRUPT, with the error
@@ -205,7 +182,7 @@ static enum fp_status tell_salvaged(struct conv_import *import)
     uint64_t offset;
     const char *damage = conv_text_damage(import->text, &offset);
     if (damage != NULL) {
-        import->incomplete[0] = '\0'; /* that its last line is cut follows from this */
+        import->survey->incomplete_why[0] = '\0'; /* that its last line is cut follows from this */
         lose_tail(import, offset, damage);
     }
     if (import->wrong[0] == '\0')
@@ -213,9 +190,9 @@ static enum fp_status tell_salvaged(struct conv_import *import)
     if (import->taken == 0)
         return give_up(import);
     if (lines > 0)
-        conv_import_incomplete(import, "%s of its lines %s no meaning and %s left out",
-                               fp_text_grouped(lines, digits), lines == 1 ? "has" : "have",
-                               lines == 1 ? "is" : "are");
+        conv_incomplete(import->survey, "%s of its lines %s no meaning and %s left out",
+                        fp_text_grouped(lines, digits), lines == 1 ? "has" : "have",
+                        lines == 1 ? "is" : "are");
     return FP_OK;
 }
 
@@ -297,9 +274,7 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     (void)gap_calls; /* no format counts calls that it left out */
     survey->duration_ns = import->time_ns;
     survey->file_bytes = position(import);
-    survey->complete = true;
-    if (import->incomplete[0] != '\0')
-        conv_incomplete(survey, "%s", import->incomplete);
+    survey->complete = survey->incomplete_why[0] == '\0';
     if (survey->irregular[CONV_PAUSES] > 0)
         conv_incomplete(survey, "recording was paused meanwhile");
 }

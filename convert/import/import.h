@@ -49,7 +49,6 @@ struct conv_import {
     /* while it runs */
     const struct conv_sink *sink;
     struct conv_error *error;
-    char incomplete[200]; /* why the trace is not whole; "" when it is */
     /* the first that was left out */
     uint64_t wrong_offset, wrong_line;
     char wrong[128]; /* "": nothing was */
@@ -65,16 +64,12 @@ enum fp_status conv_import_take(struct conv_import *import, const struct conv_pa
 /* conv_import_lacks - add a word to what this very trace does not tell. */
 void conv_import_lacks(struct conv_import *import, const char *word);
 
-/* conv_import_incomplete - note why the trace is not whole; the first reason stands. */
-void conv_import_incomplete(struct conv_import *import, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* conv_import_cut - its last line, or record, has no end and no meaning. */
 void conv_import_cut(struct conv_import *import, const char *what);
 
-/* conv_import_wrong - a binary trace is damaged at offset. Returns FP_ERR_CORRUPT with the error filled. */
-enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* A binary trace is damaged at offset; printf's words say how. Gives FP_ERR_CORRUPT with the error filled. */
+#define CONV_IMPORT_WRONG(import, offset, ...)                                                               \
+    conv_fail((import)->error, (import)->path, FP_ERR_CORRUPT, 0, offset, __VA_ARGS__)
 
 /* conv_import_open - open another tool's trace; close() it after use.
  * path      "-" is standard input. Kept by reference until close.
@@ -85,46 +80,5 @@ enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, co
 enum fp_status conv_import_open(const char *path, enum conv_kind kind, const struct conv_options *options,
                                 struct conv_survey *survey, struct conv_error *ret_error,
                                 struct conv_input *ret_input);
-
-/* ---- threads of a trace that take turns, and wait for each other's signals --------------------------
- *
- *   sync     a signal that is given once, by number; who waits for one that was given goes on at once
- *   ready    threads that can go on, first come, first served
- *
- * The order is repeatable: it follows from the calls below alone. Memory: about 16 bytes a thread, a bit a sync. */
-
-struct conv_turn_wait {
-    uint64_t sync;
-    uint32_t next; /* waiting thread of the same bucket */
-};
-
-struct conv_turns {
-    uint32_t thread_count;
-    uint32_t *ready, ready_begin, ready_count;
-    struct conv_turn_wait *waits; /* by thread */
-    uint32_t *buckets;            /* of waiting threads, by sync */
-    size_t bucket_mask;
-    uint64_t seed;
-    uint8_t *given; /* a bit for each sync */
-};
-
-/* conv_turns_init - all threads are ready in the order of their numbers, from 0; no sync was given.
- * thread_count  1 at least.
- * sync_max      highest number of a sync.
- * Returns       false: no memory. conv_turns_release accepts it in either case, and a zeroed one. */
-bool conv_turns_init(struct conv_turns *turns, uint32_t thread_count, uint64_t sync_max);
-void conv_turns_release(struct conv_turns *turns);
-
-/* conv_turns_next - whose turn it is: it is not ready any more. False: nobody is ready. */
-bool conv_turns_next(struct conv_turns *turns, uint32_t *ret_thread);
-
-/* conv_turns_again - a thread whose turn is over is ready for the next. */
-void conv_turns_again(struct conv_turns *turns, uint32_t thread);
-
-/* conv_turns_give - a sync is given: who waits for it is ready, the one that waited longest last. */
-void conv_turns_give(struct conv_turns *turns, uint64_t sync);
-
-/* conv_turns_wait - a thread waits. True: the sync was given already, the thread goes on. */
-bool conv_turns_wait(struct conv_turns *turns, uint32_t thread, uint64_t sync);
 
 #endif

@@ -82,10 +82,10 @@ static enum fp_status finish(struct conv_import *import)
 {
     const struct rep *rep = import->state;
     if (rep->header_lines < HEADER_LINES)
-        conv_import_incomplete(import, "it ends before its four first lines do");
+        conv_incomplete(import->survey, "it ends before its four first lines do");
     else if (!rep->header_damaged && rep->calls != rep->header[2])
-        conv_import_incomplete(import, "it states %llu calls and holds %llu",
-                               (unsigned long long)rep->header[2], (unsigned long long)rep->calls);
+        conv_incomplete(import->survey, "it states %llu calls and holds %llu",
+                        (unsigned long long)rep->header[2], (unsigned long long)rep->calls);
     return FP_OK;
 }
 

@@ -235,29 +235,3 @@ TEST(what_is_no_trace_is_foreign)
     CHECK_U64(survey_bytes("", 0, &(struct conv_options){.from = "elf"}, &survey, &error), FP_ERR_ARGUMENT);
     CHECK(strstr(error.what, "mtrace") != NULL);
 }
-
-/* ---- turns ---------------------------------------------------------------------------------- */
-
-TEST(turns_follow_waits)
-{
-    struct conv_turns turns;
-    uint32_t thread = 99;
-    CHECK(conv_turns_init(&turns, 3, 10));
-    for (uint32_t i = 0; i < 3; i++)
-        CHECK(conv_turns_next(&turns, &thread) && thread == i);
-    CHECK(!conv_turns_next(&turns, &thread));
-    CHECK(!conv_turns_wait(&turns, 0, 10));
-    CHECK(!conv_turns_wait(&turns, 2, 7));
-    conv_turns_again(&turns, 1);
-    conv_turns_give(&turns, 9);
-    CHECK(conv_turns_next(&turns, &thread) && thread == 1);
-    CHECK(!conv_turns_next(&turns, &thread));
-    conv_turns_give(&turns, 7);
-    CHECK(conv_turns_next(&turns, &thread) && thread == 2);
-    CHECK(conv_turns_wait(&turns, 2, 7)); /* it was given */
-    conv_turns_give(&turns, 10);
-    conv_turns_give(&turns, 10);
-    CHECK(conv_turns_next(&turns, &thread) && thread == 0);
-    CHECK(!conv_turns_next(&turns, &thread));
-    conv_turns_release(&turns);
-}
