@@ -32,7 +32,7 @@ static void make_value(char *text)
 }
 
 static enum fp_status create_writer(const char *out_path, int descriptor, const struct conv_options *options,
-                                    const struct conv_input *input, const struct conv_stacks *stacks,
+                                    const struct conv_input *input, const struct fp_stacks *stacks,
                                     struct conv_survey *survey, struct conv_error *error,
                                     struct wl_writer **ret_writer)
 {
@@ -105,7 +105,7 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     struct fp_error cause = {.status = FP_OK};
     struct wl_summary summary;
     struct wl_writer *writer = NULL;
-    struct conv_stacks stacks = {0};
+    struct fp_stacks stacks = {0};
     const bool with_sites = input->stacks != NULL && !options->no_sites;
     sigset_t held;
     enum fp_status status = FP_OK;
@@ -137,7 +137,7 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
         }
     }
     wl_writer_abandon(writer);
-    conv_stacks_release(&stacks);
+    fp_stacks_release(&stacks);
     conv_announce_temporary(NULL);
     if (status != FP_OK)
         return status;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "convert/base/error.h"
-#include "convert/base/process_stacks.h"
+#include "footprint/fp/fp_sites.h"
 #include "convert/base/survey_counts.h"
 #include "footprint/base/call.h"
 #include "footprint/base/status.h"
@@ -109,9 +109,9 @@ struct conv_input {
     uint64_t (*position)(void *data);
     /* After the run: losses, duration, completeness. gap_calls: calls that gap marks say are missing. */
     void (*conclude)(void *data, uint64_t gap_calls, struct conv_survey *survey);
-    /* The stacks that events' sites are numbers of; to be ended with conv_stacks_release in any case. NULL: events have no
+    /* The stacks that events' sites are numbers of; to be ended with fp_stacks_release in any case. NULL: events have no
      * sites. */
-    enum fp_status (*stacks)(void *data, struct conv_stacks *ret_stacks, struct conv_error *error);
+    enum fp_status (*stacks)(void *data, struct fp_stacks *ret_stacks, struct conv_error *error);
     void (*close)(void *data);
 };
 

@@ -236,14 +236,14 @@ static enum fp_status check_all(struct wl_reader *reader, const struct conv_opti
 /* Checks the stacks of a workload that is legal so far. Returns FP_OK or FP_ERR_MEMORY. */
 static enum fp_status check_stacks(struct wl_reader *reader, struct conv_verdict *verdict)
 {
-    struct wl_stacks stacks;
+    struct fp_stacks stacks;
     const enum fp_status status = wl_reader_stacks(reader, &stacks);
     if (is_damage(status)) {
         refuse(verdict, wl_reader_error(reader)->offset, wl_reader_error(reader)->what);
         return FP_OK;
     }
     if (status == FP_OK)
-        wl_stacks_release(&stacks);
+        fp_stacks_release(&stacks);
     return status;
 }
 

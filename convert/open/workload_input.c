@@ -157,16 +157,16 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
     survey->duration_ns = wl_reader_summary(workload->reader)->duration_ns;
 }
 
-static enum fp_status take_stacks(void *data, struct conv_stacks *ret_stacks, struct conv_error *error)
+static enum fp_status take_stacks(void *data, struct fp_stacks *ret_stacks, struct conv_error *error)
 {
     struct workload *workload = data;
-    struct wl_stacks stacks;
+    struct fp_stacks stacks;
     bool done;
-    *ret_stacks = (struct conv_stacks){.executable = strdup("")};
+    *ret_stacks = (struct fp_stacks){.executable = strdup("")};
     if (wl_reader_stacks(workload->reader, &stacks) != FP_OK)
         return conv_fail_with(error, workload->path, wl_reader_error(workload->reader));
-    done = conv_stacks_add(ret_stacks, &stacks.sites) && ret_stacks->executable != NULL;
-    wl_stacks_release(&stacks);
+    done = fp_stacks_add(ret_stacks, &stacks.sites) && ret_stacks->executable != NULL;
+    fp_stacks_release(&stacks);
     return done ? FP_OK : conv_fail_memory(error, workload->path, "its call stacks");
 }
 

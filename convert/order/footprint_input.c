@@ -273,15 +273,15 @@ static bool has_stacks(const struct conv_parts *parts)
     return false;
 }
 
-static enum fp_status take_stacks(void *data, struct conv_stacks *ret_stacks, struct conv_error *error)
+static enum fp_status take_stacks(void *data, struct fp_stacks *ret_stacks, struct conv_error *error)
 {
     const struct conv_parts *parts = &((const struct footprint *)data)->image.parts;
     const char *executable = conv_parts_meta(parts, "executable");
     bool done = true;
-    *ret_stacks = (struct conv_stacks){.executable = strdup(executable != NULL ? executable : "")};
+    *ret_stacks = (struct fp_stacks){.executable = strdup(executable != NULL ? executable : "")};
     for (size_t i = 0; i < parts->count && done; i++)
         if (parts->parts[i].info->sites != NULL)
-            done = conv_stacks_add(ret_stacks, parts->parts[i].info->sites);
+            done = fp_stacks_add(ret_stacks, parts->parts[i].info->sites);
     return done && ret_stacks->executable != NULL
                ? FP_OK
                : conv_fail_memory(error, parts->parts[0].path, "its call stacks");

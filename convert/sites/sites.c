@@ -180,6 +180,6 @@ void conv_sites_release(struct conv_sites *sites)
 {
     conv_survey_release(&sites->survey);
     free(sites->counts);
-    conv_stacks_release(&sites->owner);
+    fp_stacks_release(&sites->owner);
     *sites = (struct conv_sites){0};
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "convert/base/error.h"
-#include "convert/base/process_stacks.h"
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
 #include "convert/sites/site_tally.h"
@@ -36,7 +35,7 @@ struct conv_sites {
     uint64_t until_ns;      /* and before this, by the recording's clock */
     const char *executable; /* the program's path; "": not known */
     struct fp_sites stacks;
-    struct conv_stacks owner; /* of both */
+    struct fp_stacks owner; /* of both */
 };
 
 /* conv_sites_file - read a footprint or a recording for its sites.

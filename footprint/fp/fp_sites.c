@@ -33,6 +33,97 @@ enum fp_cut fp_site_cut(const struct fp_sites *sites, uint32_t site)
     return site < FP_CUT_COUNT ? (enum fp_cut)site : FP_CUT_LOST;
 }
 
+/* ---- put together ------------------------------------------------------------------------------- */
+
+bool fp_stacks_reach(struct fp_stacks *stacks, uint32_t end)
+{
+    if (!FP_GROW(stacks->nodes, stacks->node_capacity, end))
+        return false;
+    if (end > stacks->sites.node_end)
+        stacks->sites.node_end = end;
+    stacks->sites.nodes = stacks->nodes;
+    return true;
+}
+
+bool fp_stacks_node(struct fp_stacks *stacks, uint32_t site, struct fp_site_node node)
+{
+    if (!fp_stacks_reach(stacks, site + 1))
+        return false;
+    if (stacks->nodes[site].address == 0)
+        stacks->nodes[site] = node;
+    return true;
+}
+
+/* Tells whether the module was told before: a collector that takes over from one that was killed may tell it again. */
+static bool is_known(const struct fp_stacks *stacks, const struct fp_module *module, uint64_t hash)
+{
+    size_t step = 0;
+    for (uint32_t i; (i = fp_index_next(&stacks->index, hash, &step)) != FP_INDEX_END;)
+        if (stacks->modules[i].start == module->start && stacks->modules[i].end == module->end &&
+            stacks->modules[i].epoch == module->epoch)
+            return true;
+    return false;
+}
+
+bool fp_stacks_module(struct fp_stacks *stacks, const struct fp_module *module, size_t path_bytes)
+{
+    const uint64_t place[] = {module->start, module->end, module->epoch},
+                   hash = fp_index_hash(place, sizeof place, 0);
+    const uint32_t number = stacks->sites.module_count;
+    if (is_known(stacks, module, hash))
+        return true;
+    if (!FP_GROW(stacks->modules, stacks->module_capacity, (size_t)number + 1))
+        return false;
+    stacks->sites.modules = stacks->modules;
+    stacks->modules[number] = *module;
+    stacks->modules[number].path = strndup(module->path, path_bytes);
+    if (stacks->modules[number].path == NULL)
+        return false;
+    stacks->sites.module_count++;
+    return fp_index_add(&stacks->index, hash, number);
+}
+
+/* Parents come before their children. Returns false: no memory. */
+static bool cut_deep(struct fp_stacks *stacks)
+{
+    const uint32_t end = stacks->sites.node_end;
+    uint16_t *depths = end > FP_SITE_FIRST ? calloc(end, sizeof *depths) : NULL;
+    if (depths == NULL)
+        return end <= FP_SITE_FIRST;
+    for (uint32_t i = FP_SITE_FIRST; i < end; i++) {
+        struct fp_site_node *node = &stacks->nodes[i];
+        if (depths[node->parent] == FP_STACK_DEPTH_MAX)
+            node->parent = FP_CUT_DEEP;
+        depths[i] = (uint16_t)(depths[node->parent] + 1);
+    }
+    free(depths);
+    return true;
+}
+
+bool fp_stacks_add(struct fp_stacks *stacks, const struct fp_sites *from)
+{
+    if (!fp_stacks_reach(stacks, from->node_end))
+        return false;
+    for (uint32_t i = FP_SITE_FIRST; i < from->node_end && from->nodes != NULL; i++)
+        if (!fp_stacks_node(stacks, i, from->nodes[i]))
+            return false;
+    for (uint32_t i = 0; i < from->module_count; i++)
+        if (!fp_stacks_module(stacks, &from->modules[i], strlen(from->modules[i].path)))
+            return false;
+    return cut_deep(stacks);
+}
+
+void fp_stacks_release(struct fp_stacks *stacks)
+{
+    for (uint32_t i = 0; i < stacks->sites.module_count; i++)
+        free((char *)(uintptr_t)stacks->modules[i].path);
+    fp_index_release(&stacks->index);
+    free(stacks->modules);
+    free(stacks->nodes);
+    free(stacks->executable);
+    *stacks = (struct fp_stacks){0};
+}
+
 /* ---- many nodes -------------------------------------------------------------------------------- */
 
 /* The time from one begin or end of a module up to the next. */

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/arrays.h"
 #include "footprint/base/status.h"
 
 #define FP_SITE_FIRST       16u        /* the lowest number of a node */
@@ -76,6 +77,32 @@ struct fp_site_node fp_site_node_at(const struct fp_sites *sites, uint32_t site)
 
 /* fp_site_cut - how the stack of a site ends. Takes as many steps as it has frames, less than there are nodes. */
 enum fp_cut fp_site_cut(const struct fp_sites *sites, uint32_t site);
+
+/* ---- stacks and modules put together: those of a file as its blocks tell them, or of a process from all of its files ---- */
+
+/* Zeroes are none. */
+struct fp_stacks {
+    struct fp_sites sites; /* of the arrays below */
+    struct fp_site_node *nodes;
+    struct fp_module *modules; /* with paths of their own */
+    struct fp_index index;     /* of the modules */
+    size_t node_capacity, module_capacity;
+    char *executable; /* the program's path; "": not known. NULL where only a file is read */
+};
+
+/* A recorder's stacks have half as many frames at most. Whoever asks something of each stack would take forever on those of a file
+ * that is made for it. */
+#define FP_STACK_DEPTH_MAX 1024u
+
+/* fp_stacks_add - add what another file tells: what was told first stands. Deeper stacks are cut at the top (FP_CUT_DEEP).
+ * fp_stacks_node, fp_stacks_module - one node, one module with a path of so many bytes; where it is there already it stays as it was.
+ * fp_stacks_reach - room for nodes of numbers below `end`.
+ * Return    false: no memory; fp_stacks_release accepts them in either case. */
+bool fp_stacks_add(struct fp_stacks *stacks, const struct fp_sites *from);
+bool fp_stacks_node(struct fp_stacks *stacks, uint32_t site, struct fp_site_node node);
+bool fp_stacks_module(struct fp_stacks *stacks, const struct fp_module *module, size_t path_bytes);
+bool fp_stacks_reach(struct fp_stacks *stacks, uint32_t end);
+void fp_stacks_release(struct fp_stacks *stacks);
 
 /* fp_module_map - the modules that nodes' addresses (the byte before each) lie in; of several the last one told; NULL: none.
  * sites       borrowed until the map is released.

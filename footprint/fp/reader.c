@@ -176,7 +176,7 @@ static enum fp_status read_sites(struct fp_reader *reader, uint64_t offset, cons
     if (status != FP_OK)
         return status;
     status = stacks_decode(header, &column, &reader->sites, &what);
-    reader->info.sites = &reader->sites.sites;
+    reader->info.sites = &reader->sites.stacks.sites;
     return status != FP_OK ? fail(reader, status, 0, offset, what) : FP_OK;
 }
 

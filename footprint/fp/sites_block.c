@@ -1,10 +1,7 @@
 /* sites_block.c - nodes and modules to columns and back, everything checked that fp_sites.h promises. */
 #include "footprint/fp/sites_block.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "footprint/base/arrays.h"
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
 
@@ -50,27 +47,6 @@ enum fp_status sites_encode(struct node_model *model, bool anew, const struct fp
     return FP_OK;
 }
 
-/* Room for numbers below `end`, what is new empty. */
-static bool grow_nodes(struct sites_store *store, uint32_t end)
-{
-    if (!FP_GROW(store->nodes, store->node_capacity, end))
-        return false;
-    if (end > store->sites.node_end)
-        store->sites.node_end = end;
-    store->sites.nodes = store->nodes;
-    return true;
-}
-
-/* The first record of a node that is told twice holds. */
-static bool add_node(struct sites_store *store, uint32_t site, struct fp_site_node node)
-{
-    if (!grow_nodes(store, site + 1))
-        return false;
-    if (store->nodes[site].address == 0)
-        store->nodes[site] = node;
-    return true;
-}
-
 static enum fp_status take_nodes(const struct block_header *header, const struct column *column,
                                  struct sites_store *store)
 {
@@ -86,7 +62,7 @@ static enum fp_status take_nodes(const struct block_header *header, const struct
         const enum fp_status status = node_model_get(store->model, &coder, entry.site, &entry);
         if (status != FP_OK)
             return status;
-        if (!add_node(store, entry.site, entry.node))
+        if (!fp_stacks_node(&store->stacks, entry.site, entry.node))
             return FP_ERR_MEMORY;
     }
     return range_done(&coder) ? FP_OK : FP_ERR_CORRUPT;
@@ -147,67 +123,36 @@ static const uint8_t *get_bytes(struct cursor *cursor, uint64_t bytes)
     return at;
 }
 
-/* One module, with a path of its own. */
-static enum fp_status get_module(struct cursor *cursor, struct fp_module *ret_module)
+/* One module, whose path of so many bytes stays where it stands. */
+static enum fp_status get_module(struct cursor *cursor, struct fp_module *ret_module, size_t *ret_path_bytes)
 {
     struct fp_module module = {.start = get_varint(cursor)};
     const uint64_t bytes = get_varint(cursor);
     module.base = module.start - (uint64_t)unzigzag(get_varint(cursor));
     const uint64_t epoch = get_varint(cursor), build_id_bytes = get_varint(cursor);
     const uint8_t *build_id = get_bytes(cursor, build_id_bytes);
-    const uint64_t path_bytes = get_varint(cursor);
-    const char *path = (const char *)get_bytes(cursor, path_bytes);
+    *ret_path_bytes = get_varint(cursor);
+    module.path = (const char *)get_bytes(cursor, *ret_path_bytes);
     if (cursor->bad || bytes > UINT64_MAX - module.start || epoch > UINT16_MAX ||
-        build_id_bytes > FP_BUILD_ID_MAX || path_bytes > FP_PATH_MAX || !is_printable(path, path_bytes))
+        build_id_bytes > FP_BUILD_ID_MAX || *ret_path_bytes > FP_PATH_MAX ||
+        !is_printable(module.path, *ret_path_bytes))
         return FP_ERR_CORRUPT;
     module.end = module.start + bytes;
     module.epoch = (uint16_t)epoch;
     module.build_id_bytes = (uint8_t)build_id_bytes;
     memcpy(module.build_id, build_id, build_id_bytes);
-    if (!module_is_valid(&module))
-        return FP_ERR_CORRUPT;
-    char *copy = malloc(path_bytes + 1);
-    if (copy == NULL)
-        return FP_ERR_MEMORY;
-    memcpy(copy, path, path_bytes);
-    copy[path_bytes] = '\0';
-    module.path = copy;
     *ret_module = module;
-    return FP_OK;
-}
-
-/* Tells whether the module was told before: a collector that takes over from one that was killed may tell it again. */
-static bool is_known(const struct sites_store *store, const struct fp_module *module, uint64_t hash)
-{
-    size_t step = 0;
-    for (uint32_t i; (i = fp_index_next(&store->index, hash, &step)) != FP_INDEX_END;)
-        if (store->modules[i].start == module->start && store->modules[i].end == module->end &&
-            store->modules[i].epoch == module->epoch)
-            return true;
-    return false;
+    return module_is_valid(&module) ? FP_OK : FP_ERR_CORRUPT;
 }
 
 static enum fp_status add_module(struct sites_store *store, struct cursor *cursor)
 {
     struct fp_module module;
-    enum fp_status status = store->sites.module_count < FP_MODULES_MAX ? get_module(cursor, &module)
-                                                                       : FP_ERR_CORRUPT;
-    if (status != FP_OK)
-        return status;
-    if (!FP_GROW(store->modules, store->module_capacity, (size_t)store->sites.module_count + 1)) {
-        free((char *)(uintptr_t)module.path);
-        return FP_ERR_MEMORY;
-    }
-    store->sites.modules = store->modules;
-    const uint64_t place[] = {module.start, module.end, module.epoch},
-                   hash = fp_index_hash(place, sizeof place, 0);
-    const bool known = is_known(store, &module, hash);
-    if (known || !fp_index_add(&store->index, hash, store->sites.module_count)) {
-        free((char *)(uintptr_t)module.path);
-        return known ? FP_OK : FP_ERR_MEMORY;
-    }
-    store->modules[store->sites.module_count++] = module;
-    return FP_OK;
+    size_t path_bytes;
+    if (store->stacks.sites.module_count == FP_MODULES_MAX ||
+        get_module(cursor, &module, &path_bytes) != FP_OK)
+        return FP_ERR_CORRUPT;
+    return fp_stacks_module(&store->stacks, &module, path_bytes) ? FP_OK : FP_ERR_MEMORY;
 }
 
 static enum fp_status take_modules(const struct block_header *header, const struct column *column,
@@ -231,7 +176,7 @@ enum fp_status stacks_decode(const struct block_header *header, const struct col
     *ret_what = is_nodes ? "nodes of stacks are damaged" : "modules are damaged";
     if (header->count == 0 || stacks_scratch_bytes(header) == 0)
         return FP_ERR_CORRUPT;
-    if (grow_nodes(store, FP_SITE_FIRST))
+    if (fp_stacks_reach(&store->stacks, FP_SITE_FIRST))
         status = is_nodes ? take_nodes(header, column, store) : take_modules(header, column, store);
     if (status == FP_ERR_MEMORY)
         *ret_what = "no memory for call stacks";
@@ -240,11 +185,7 @@ enum fp_status stacks_decode(const struct block_header *header, const struct col
 
 void sites_release(struct sites_store *store)
 {
-    for (uint32_t i = 0; i < store->sites.module_count; i++)
-        free((char *)(uintptr_t)store->modules[i].path);
-    fp_index_release(&store->index);
+    fp_stacks_release(&store->stacks);
     node_model_free(store->model);
-    free(store->modules);
-    free(store->nodes);
     *store = (struct sites_store){0};
 }

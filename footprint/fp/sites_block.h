@@ -11,12 +11,9 @@
 #define MODULE_BYTES_MAX (6 * VARINT_BYTES_MAX + FP_BUILD_ID_MAX + FP_PATH_MAX)
 
 struct sites_store {
-    struct fp_sites sites;
-    struct fp_site_node *nodes;
-    struct fp_module *modules;
-    struct fp_index index;    /* of the modules */
+    struct fp_stacks stacks;
     struct node_model *model; /* of nodes, once there are some */
-    size_t node_capacity, module_capacity, text_bytes;
+    size_t text_bytes;
 };
 
 #define SITES_FLAG_CONTINUES 1u /* of a block's header: the model goes on from the block before */

@@ -267,7 +267,7 @@ static enum fp_status read_block(struct wl_reader *reader, size_t at, const stru
 /* Sees that the sites keep what only workloads promise: numbers without gaps, nodes in modules that there are, names without a directory. */
 static bool is_whole(const struct sites_store *store, uint32_t site_end)
 {
-    const struct fp_sites *sites = &store->sites;
+    const struct fp_sites *sites = &store->stacks.sites;
     if (sites->node_end != site_end)
         return false;
     for (uint32_t i = FP_SITE_FIRST; i < site_end; i++)
@@ -281,7 +281,7 @@ static bool is_whole(const struct sites_store *store, uint32_t site_end)
     return true;
 }
 
-enum fp_status wl_reader_stacks(struct wl_reader *reader, struct wl_stacks *ret_stacks)
+enum fp_status wl_reader_stacks(struct wl_reader *reader, struct fp_stacks *ret_stacks)
 {
     struct sites_store store = {0};
     enum fp_status status = FP_OK;
@@ -299,17 +299,9 @@ enum fp_status wl_reader_stacks(struct wl_reader *reader, struct wl_stacks *ret_
         sites_release(&store);
         return status;
     }
-    if (store.sites.node_end == 0)
-        store.sites.node_end = reader->decoder.site_end;
-    fp_index_release(&store.index);
+    if (store.stacks.sites.node_end == 0)
+        store.stacks.sites.node_end = reader->decoder.site_end;
     node_model_free(store.model);
-    *ret_stacks = (struct wl_stacks){store.sites, store.nodes, store.modules};
+    *ret_stacks = store.stacks;
     return FP_OK;
-}
-
-void wl_stacks_release(struct wl_stacks *stacks)
-{
-    sites_release(
-        &(struct sites_store){.sites = stacks->sites, .nodes = stacks->nodes, .modules = stacks->modules});
-    *stacks = (struct wl_stacks){0};
 }

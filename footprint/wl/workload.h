@@ -241,15 +241,9 @@ const struct wl_reader_info *wl_reader_info(const struct wl_reader *reader);
 
 /* wl_reader_stacks - the stacks and modules of the sites. Takes malloc: not for a replay.
  * ret_stacks  node_end is site_end. Paths of modules are names of files without a directory. End it with
- *             wl_stacks_release, which accepts zeroes.
+ *             fp_stacks_release, which accepts zeroes.
  * Returns     FP_OK (none where the workload has no sites); FP_ERR_CORRUPT, FP_ERR_CHECKSUM, FP_ERR_MEMORY with wl_reader_error. */
-struct wl_stacks {
-    struct fp_sites sites;
-    struct fp_site_node *nodes;
-    struct fp_module *modules;
-};
-enum fp_status wl_reader_stacks(struct wl_reader *reader, struct wl_stacks *ret_stacks);
-void wl_stacks_release(struct wl_stacks *stacks);
+enum fp_status wl_reader_stacks(struct wl_reader *reader, struct fp_stacks *ret_stacks);
 
 const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);

@@ -18,7 +18,7 @@ struct copying {
     struct wl_writer *writer;
     const struct wl_summary *summary;
     struct object *objects;
-    struct wl_stacks stacks;
+    struct fp_stacks stacks;
     uint64_t ops, live_objects, end_ns;
     uint32_t window_ops;
     bool uniform;  /* every window but the last is of one size: then ids are those of the writer, too */
@@ -228,7 +228,7 @@ static void compare(const struct copying *copying, const char *path)
 {
     struct walk first = {.reader = copying->reader};
     struct walk second = {0};
-    struct wl_stacks stacks;
+    struct fp_stacks stacks;
     FUZZ_CHECK(wl_reader_open_sites(path, NULL, &second.reader) == FP_OK);
     FUZZ_CHECK(wl_reader_stacks(second.reader, &stacks) == FP_OK);
     FUZZ_CHECK(wl_reader_summary(second.reader)->ops == copying->ops);
@@ -250,7 +250,7 @@ static void compare(const struct copying *copying, const char *path)
             FUZZ_CHECK(first.window.times_ns[time] == second.window.times_ns[time]);
         }
     }
-    wl_stacks_release(&stacks);
+    fp_stacks_release(&stacks);
     wl_reader_close(second.reader);
 }
 
@@ -275,6 +275,6 @@ void check_workload(const uint8_t *bytes, size_t size)
         wl_writer_abandon(copying.writer);
     }
     free(copying.objects);
-    wl_stacks_release(&copying.stacks);
+    fp_stacks_release(&copying.stacks);
     wl_reader_close(copying.reader);
 }

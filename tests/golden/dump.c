@@ -193,12 +193,12 @@ static void put_window(FILE *out, unsigned long number, const struct wl_window *
 
 static enum fp_status put_stacks(FILE *out, struct wl_reader *reader)
 {
-    struct wl_stacks stacks;
+    struct fp_stacks stacks;
     const enum fp_status status = wl_reader_stacks(reader, &stacks);
     if (status != FP_OK)
         return status;
     put_sites(out, &stacks.sites);
-    wl_stacks_release(&stacks);
+    fp_stacks_release(&stacks);
     return FP_END;
 }
 

@@ -144,7 +144,7 @@ static void check_stack(const struct fp_sites *stacks, uint32_t site, uint32_t e
 TEST(sites_come_back_as_their_stacks)
 {
     struct wl_reader *reader = NULL;
-    struct wl_stacks stacks;
+    struct fp_stacks stacks;
     struct wl_window window;
     uint32_t seen = 0;
     make_stacks();
@@ -157,7 +157,7 @@ TEST(sites_come_back_as_their_stacks)
         for (uint32_t i = 0; i < window.op_count; i++, seen++)
             check_stack(&stacks.sites, window.sites[i], told[seen]);
     CHECK_U64(seen, OPS);
-    wl_stacks_release(&stacks);
+    fp_stacks_release(&stacks);
     wl_reader_close(reader);
 }
 
@@ -200,7 +200,7 @@ TEST(without_stacks_the_file_is_as_ever)
     size_t sizes[2];
     char *bytes[2];
     struct wl_reader *reader = NULL;
-    struct wl_stacks stacks;
+    struct fp_stacks stacks;
     write_ops(false, false, 10000);
     bytes[0] = read_file(&sizes[0]);
     write_ops(false, true, 10000); /* sites are told, and nobody wants them */
@@ -210,7 +210,7 @@ TEST(without_stacks_the_file_is_as_ever)
     CHECK_U64(wl_reader_info(reader)->site_end, 0);
     CHECK_U64(wl_reader_stacks(reader, &stacks), FP_OK);
     CHECK_U64(stacks.sites.node_end, 0);
-    wl_stacks_release(&stacks);
+    fp_stacks_release(&stacks);
     wl_reader_close(reader);
     free(bytes[0]);
     free(bytes[1]);

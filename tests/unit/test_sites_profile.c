@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "convert/base/process_stacks.h"
+#include "footprint/fp/fp_sites.h"
 #include "footprint/wl/workload.h"
 #include "sites/names/names.h"
 #include "sites/show/site_profile.h"
@@ -224,15 +224,15 @@ static struct fp_sites make_modules(uint64_t first)
 
 TEST(modules_of_many_parts)
 {
-    struct conv_stacks stacks = {0};
+    struct fp_stacks stacks = {0};
     bound_time();
     for (uint64_t part = 0; part < PARTS; part++)
         for (int again = 0; again < 2; again++) {
             const struct fp_sites told = make_modules(part * MODULES);
-            CHECK(conv_stacks_add(&stacks, &told));
+            CHECK(fp_stacks_add(&stacks, &told));
         }
     CHECK_U64(stacks.sites.module_count, (uint64_t)PARTS * MODULES);
-    conv_stacks_release(&stacks);
+    fp_stacks_release(&stacks);
 }
 
 TEST(nodes_in_many_modules)
