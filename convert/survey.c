@@ -45,10 +45,9 @@ struct lane_place {
     uint32_t part, marks_left;
 };
 
-/* Stands between an input and the pairing. */
+/* Stands in front of the pairing. */
 struct counting {
     struct conv_sink next;
-    const struct conv_input *input;
     const struct conv_parts *parts;
     struct conv_survey *survey;
     struct conv_window *changes; /* by part */
@@ -108,21 +107,11 @@ static enum fp_status events(void *data, const struct conv_event *events, size_t
     return status == FP_OK && done < count ? hand_over(counting, part, events + done, count - done) : status;
 }
 
-static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
-                          struct conv_error *error)
+static struct conv_sink watch(void *data, struct conv_sink next)
 {
-    struct counting *counting = data;
-    const struct conv_sink own = {
-        .data = counting, .events = events, .is_live = conv_pass_is_live, .inherit = conv_pass_inherit};
-    counting->next = *sink;
-    counting->survey = survey;
-    return counting->input->run(counting->input->data, &own, survey, error);
-}
-
-static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
-{
-    const struct counting *counting = data;
-    counting->input->conclude(counting->input->data, gap_calls, survey);
+    ((struct counting *)data)->next = next;
+    return (struct conv_sink){
+        .data = data, .events = events, .is_live = conv_pass_is_live, .inherit = conv_pass_inherit};
 }
 
 /* The sum of a window, a new one where there is none. NULL: no memory. */
@@ -191,20 +180,19 @@ static enum fp_status survey_windows(const struct conv_input *input, const struc
                                      struct conv_error *error)
 {
     const struct conv_image *image = conv_footprint_image(input);
-    struct counting counting = {.input = input,
-                                .parts = &image->parts,
+    struct counting counting = {.parts = &image->parts,
+                                .survey = survey,
                                 .changes = calloc(image->parts.count, sizeof *counting.changes),
                                 .lanes = calloc((size_t)image->parts.lane_count + 1, sizeof *counting.lanes)};
-    struct conv_input own = *input;
+    struct conv_options own = *options;
     enum fp_status status = FP_ERR_MEMORY;
+    own.watch = watch;
+    own.watch_data = &counting;
     if (counting.changes != NULL && counting.lanes != NULL) {
         for (uint32_t lane = 0; lane < image->parts.lane_count; lane++)
             counting.lanes[lane] = (struct lane_place){.next = &image->notes[image->first[lane]],
                                                        .end = &image->notes[image->first[lane + 1]]};
-        own.data = &counting;
-        own.run = run;
-        own.conclude = conclude;
-        status = conv_pass_run(&own, options, NULL, survey, error);
+        status = conv_pass_run(input, &own, NULL, survey, error);
     }
     if (status == FP_OK && !add_changes(&counting, !goes_on && !survey->ran_on, sums))
         status = FP_ERR_MEMORY;

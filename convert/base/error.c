@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "footprint/base/memory_bound.h"
+#include "footprint/base/words.h"
 
 enum fp_status conv_fail(struct conv_error *error, const char *path, enum fp_status status, int sys_errno,
                          uint64_t offset, const char *format, ...)
@@ -58,9 +59,8 @@ char *conv_error_text(const struct conv_error *error, char *ret_text, size_t siz
         cause.what = error->what;
     }
     (void)fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
-    if (error->salvageable && strlen(ret_text) < size)
-        snprintf(ret_text + strlen(ret_text), size - strlen(ret_text),
-                 ", else 'mallab convert --salvage' leaves out what is damaged");
+    if (error->salvageable && size > 0)
+        fp_text_more(ret_text, size, ", ", "else 'mallab convert --salvage' leaves out what is damaged");
     return ret_text;
 }
 

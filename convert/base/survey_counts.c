@@ -242,32 +242,23 @@ void conv_usage_add(struct fp_usage **sum, const struct fp_usage *usage)
         fp_usage_release(*sum);
 }
 
-__attribute__((format(printf, 3, 4))) static void add_words(char *words, size_t size, const char *format, ...)
-{
-    const size_t length = strlen(words);
-    va_list list;
-    va_start(list, format);
-    (void)vsnprintf(words + length, size - length, format, list); /* what has no room is cut */
-    va_end(list);
-}
-
 bool conv_machine_words(const struct fp_machine *machine, char *ret_words, size_t size)
 {
     ret_words[0] = '\0';
     if (machine->processors == FP_USAGE_UNKNOWN)
         return false;
-    add_words(ret_words, size, "%s CPUs", FP_GROUPED(machine->processors));
+    fp_text_more(ret_words, size, "", "%s CPUs", FP_GROUPED(machine->processors));
     if (machine->affinity != FP_USAGE_UNKNOWN && machine->affinity != machine->processors)
-        add_words(ret_words, size, ", %s usable", FP_GROUPED(machine->affinity));
+        fp_text_more(ret_words, size, ", ", "%s usable", FP_GROUPED(machine->affinity));
     if (machine->affinity_end != machine->affinity)
-        add_words(ret_words, size, ", %s at the end", FP_GROUPED(machine->affinity_end));
+        fp_text_more(ret_words, size, ", ", "%s at the end", FP_GROUPED(machine->affinity_end));
     if (machine->quota_milli != FP_USAGE_UNKNOWN)
-        add_words(ret_words, size, ", a quota of %.3g", (double)machine->quota_milli / 1000);
+        fp_text_more(ret_words, size, ", ", "a quota of %.3g", (double)machine->quota_milli / 1000);
     if (machine->memory_bytes != FP_USAGE_UNKNOWN)
-        add_words(ret_words, size, ", %s", FP_BYTES((double)machine->memory_bytes));
+        fp_text_more(ret_words, size, ", ", "%s", FP_BYTES((double)machine->memory_bytes));
     if (fp_huge_pages_name(machine->huge_pages) != NULL)
-        add_words(ret_words, size, ", huge pages %s", fp_huge_pages_name(machine->huge_pages));
+        fp_text_more(ret_words, size, ", ", "huge pages %s", fp_huge_pages_name(machine->huge_pages));
     if (machine->kernel[0] != '\0')
-        add_words(ret_words, size, ", Linux %s", machine->kernel);
+        fp_text_more(ret_words, size, ", ", "Linux %s", machine->kernel);
     return true;
 }

@@ -41,29 +41,15 @@ void conv_let_signals(const sigset_t *held)
     (void)pthread_sigmask(SIG_SETMASK, held, NULL); /* cannot fail */
 }
 
-static void name_directory(const char *beside, char *ret_directory, size_t size)
-{
-    const char *temporary = getenv("TMPDIR");
-    char copy[PATH_MAX];
-    if (strcmp(beside, "-") != 0 && strlen(beside) < sizeof copy) {
-        strcpy(copy, beside);
-        snprintf(ret_directory, size, "%s", dirname(copy));
-    } else {
-        snprintf(ret_directory, size, "%s", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
-    }
-}
-
-/* A file without a name, in the directory of `beside` ("-": $TMPDIR or /tmp), gone with its descriptor; -1 with errno set. */
-static int temporary_file(const char *beside, char *ret_directory, size_t size)
+/* A file without a name, gone with its descriptor; -1 with errno set. */
+static int open_nameless(const char *directory)
 {
     char name[PATH_MAX + 32];
-    int descriptor;
-    name_directory(beside, ret_directory, size);
-    descriptor = open(ret_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int descriptor = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
         return descriptor;
     /* The file system knows no files without a name: take the name away at once. */
-    if ((size_t)snprintf(name, sizeof name, "%s/.mallab-XXXXXX", ret_directory) >= sizeof name) {
+    if ((size_t)snprintf(name, sizeof name, "%s/.mallab-XXXXXX", directory) >= sizeof name) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -76,13 +62,22 @@ static int temporary_file(const char *beside, char *ret_directory, size_t size)
 enum fp_status conv_temporary_open(const char *beside, struct conv_temporary *ret_temporary,
                                    struct conv_error *error)
 {
-    ret_temporary->descriptor = temporary_file(beside, ret_temporary->directory,
-                                               sizeof ret_temporary->directory);
-    if (ret_temporary->descriptor < 0) {
-        error->output = true;
+    /* /tmp comes last: it may be memory. */
+    const char *const directories[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+    const size_t count = strcmp(beside, "-") == 0 ? sizeof directories / sizeof directories[0] : 1;
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", beside);
+    ret_temporary->descriptor = -1;
+    for (size_t i = 0; i < count && ret_temporary->descriptor < 0; i++) {
+        const char *directory = count == 1 ? dirname(copy) : directories[i];
+        if (directory == NULL || directory[0] == '\0')
+            continue;
+        snprintf(ret_temporary->directory, sizeof ret_temporary->directory, "%s", directory);
+        ret_temporary->descriptor = open_nameless(directory);
+    }
+    if (ret_temporary->descriptor < 0)
         return conv_fail(error, ret_temporary->directory, FP_ERR_WRITE, errno, 0,
                          "cannot make a temporary file");
-    }
     snprintf(ret_temporary->path, sizeof ret_temporary->path, "/proc/self/fd/%d", ret_temporary->descriptor);
     return FP_OK;
 }

@@ -21,14 +21,14 @@ void conv_announce_temporary(const char *name);
 void conv_hold_signals(sigset_t *ret_held);
 void conv_let_signals(const sigset_t *held);
 
-/* A workload in a file without a name. */
+/* A workload, or a trace that was unpacked, in a file without a name. */
 struct conv_temporary {
     int descriptor;
     char path[32];                   /* by which it can be opened as long as the descriptor is */
     char directory[CONV_PATH_BYTES]; /* whose room it takes */
 };
 
-/* conv_temporary_open - one in the directory of `beside` ("-": $TMPDIR or /tmp), gone with its descriptor, which is to be
+/* conv_temporary_open - one in the directory of `beside` ("-": $TMPDIR, /var/tmp or /tmp), gone with its descriptor, which is to be
  * closed. Returns FP_OK, or a status with error filled.
  * conv_temporary_name - an error of writing to it names its directory, whose disk was full. */
 enum fp_status conv_temporary_open(const char *beside, struct conv_temporary *ret_temporary,

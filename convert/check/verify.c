@@ -14,21 +14,8 @@
 #include "convert/text/workload_text.h"
 
 static const char *const FAULTS[CONV_FAULT_COUNT] = {
-    [CONV_FAULT_NONE] = "none",
-    [CONV_FAULT_REFUSED] = "refused",
-    [CONV_FAULT_FRAME] = "frame",
-    [CONV_FAULT_CALL] = "call",
-    [CONV_FAULT_ID] = "id",
-    [CONV_FAULT_TWO_HANDS] = "two_hands",
-    [CONV_FAULT_RELEASE_OF_DEAD] = "release_of_dead",
-    [CONV_FAULT_RESIZE_OF_DEAD] = "resize_of_dead",
-    [CONV_FAULT_WAIT] = "wait",
-    [CONV_FAULT_RACE] = "race",
-    [CONV_FAULT_TIME] = "time",
-    [CONV_FAULT_FACTS] = "facts",
-    [CONV_FAULT_THREAD] = "thread",
-    [CONV_FAULT_SUMMARY] = "summary",
-    [CONV_FAULT_ORDER] = "order",
+    [CONV_FAULT_NONE] = "none",     [CONV_FAULT_REFUSED] = "refused", [CONV_FAULT_FACTS] = "facts",
+    [CONV_FAULT_THREAD] = "thread", [CONV_FAULT_SUMMARY] = "summary", [CONV_FAULT_ORDER] = "order",
 };
 
 const char *conv_fault_name(enum conv_fault fault)
@@ -133,24 +120,6 @@ static bool count_window(struct recount *recount, const struct wl_window *window
     return true;
 }
 
-/* Most threads that are between their first window and their end in one window. change: of windows and one more, all 0. */
-static uint32_t threads_at_once(const struct recount *recount, uint64_t windows, int32_t *change)
-{
-    int32_t alive = 0, most = 0;
-    for (uint32_t i = 0; i < recount->stated->thread_count; i++) {
-        const struct wl_thread *counted = &recount->threads[i];
-        if (counted->ops == 0)
-            continue;
-        change[counted->first_window]++;
-        change[recount->stated->threads[i].exited ? counted->last_window + 1 : windows]--;
-    }
-    for (uint64_t window = 0; window < windows; window++) {
-        alive += change[window];
-        most = alive > most ? alive : most;
-    }
-    return (uint32_t)most;
-}
-
 static bool is_as_stated(const struct recount *recount, struct conv_verdict *verdict)
 {
     const struct wl_summary *counted = &recount->counted, *stated = recount->stated;
@@ -186,11 +155,11 @@ static bool is_as_stated(const struct recount *recount, struct conv_verdict *ver
 
 static enum fp_status compare(struct recount *recount, struct conv_verdict *verdict)
 {
-    int32_t *change = calloc((size_t)verdict->windows + 1, sizeof *change);
-    if (change == NULL)
+    for (uint32_t i = 0; i < recount->stated->thread_count; i++)
+        recount->threads[i].exited = recount->stated->threads[i].exited;
+    if (!wl_threads_at_once(recount->threads, recount->stated->thread_count, sizeof *recount->threads,
+                            verdict->windows, &recount->counted.threads_at_once_max))
         return FP_ERR_MEMORY;
-    recount->counted.threads_at_once_max = threads_at_once(recount, verdict->windows, change);
-    free(change);
     (void)is_as_stated(recount, verdict); /* the verdict has it */
     return FP_OK;
 }

@@ -14,24 +14,15 @@
 /* The kinds of faults; they are named in JSON. */
 enum conv_fault {
     CONV_FAULT_NONE = 0,
-    CONV_FAULT_REFUSED,   /* what the file's own reader does not accept: frame, columns, checksums, limits */
-    CONV_FAULT_FRAME,     /* counts of a window do not fit each other */
-    CONV_FAULT_CALL,      /* no call of the family, or a size beyond the format */
-    CONV_FAULT_ID,        /* an object number that cannot be */
-    CONV_FAULT_TWO_HANDS, /* an allocation gets an object that is alive */
-    CONV_FAULT_RELEASE_OF_DEAD, /* a release of an object that is not alive */
-    CONV_FAULT_RESIZE_OF_DEAD,  /* a resize of one */
-    CONV_FAULT_WAIT,    /* a wait that does not point back to another thread's op, or stands out of turn */
-    CONV_FAULT_RACE,    /* two threads use an object, and nothing orders them */
-    CONV_FAULT_TIME,    /* recorded time falls, or leaves its window */
+    CONV_FAULT_REFUSED, /* what the file's own reader does not accept: frame, columns, checksums, limits, ops that cannot be */
     CONV_FAULT_FACTS,   /* figures of a window are not those of its ops */
-    CONV_FAULT_THREAD,  /* an op of a thread outside its windows, or figures of a thread are not its ops' */
+    CONV_FAULT_THREAD,  /* figures of a thread are not its ops' */
     CONV_FAULT_SUMMARY, /* figures of the whole are not those of the ops */
     CONV_FAULT_ORDER,   /* of a recording: no order of its events is legal, one had to be repaired */
     CONV_FAULT_COUNT,
 };
 
-/* conv_fault_name - "refused", "two_hands", ...; "none" for CONV_FAULT_NONE and outside the enum. Static. */
+/* conv_fault_name - "refused", "facts", ...; "none" for CONV_FAULT_NONE and outside the enum. Static. */
 const char *conv_fault_name(enum conv_fault fault);
 
 struct conv_violation {

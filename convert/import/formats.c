@@ -1,9 +1,10 @@
 /* formats.c - the table of formats, as convert/meson.build lists them. */
 #include "convert/import/formats.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "footprint/base/words.h"
 
 #define DECLARED(name) extern const struct conv_format CONV_FORMAT_##name;
 /* cppcheck-suppress unknownMacro ; the build writes it */
@@ -65,11 +66,10 @@ enum conv_kind conv_from_kind(const char *name)
 
 char *conv_from_names(char *ret_text, size_t size)
 {
-    size_t used = 0;
     ret_text[0] = '\0';
-    for (size_t i = 0; i < OWN_LENGTH + FORMATS_LENGTH && used < size; i++)
-        used += (size_t)snprintf(ret_text + used, size - used, "%s%s", i > 0 ? ", " : "",
-                                 i < OWN_LENGTH ? conv_kind_name(OWN[i]) : FORMATS[i - OWN_LENGTH]->name);
+    for (size_t i = 0; i < OWN_LENGTH + FORMATS_LENGTH; i++)
+        fp_text_more(ret_text, size, ", ", "%s",
+                     i < OWN_LENGTH ? conv_kind_name(OWN[i]) : FORMATS[i - OWN_LENGTH]->name);
     return ret_text;
 }
 

@@ -29,17 +29,16 @@ struct place {
 
 struct conv_ahead {
     pthread_t thread;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t readers; /* whoever decodes has it */
+    pthread_mutex_t lock;    /* of all below */
     pthread_cond_t change;
     struct place places[CONV_AHEAD_BLOCKS];
-    bool working; /* the thread decodes: readers are its own */
-    bool held;    /* readers are the caller's */
     bool stopping;
 };
 
 static struct place *next_wanted(struct conv_ahead *ahead)
 {
-    for (unsigned i = 0; i < CONV_AHEAD_BLOCKS && !ahead->held; i++)
+    for (unsigned i = 0; i < CONV_AHEAD_BLOCKS; i++)
         if (ahead->places[i].state == WANTED)
             return &ahead->places[i];
     return NULL;
@@ -57,16 +56,24 @@ static void *serve(void *data)
             continue;
         }
         place->state = UNDER_WAY;
-        ahead->working = true;
         pthread_mutex_unlock(&ahead->lock);
+        pthread_mutex_lock(&ahead->readers);
         status = fp_reader_block(place->reader, place->index, &place->buffer, &place->block);
+        pthread_mutex_unlock(&ahead->readers);
         pthread_mutex_lock(&ahead->lock);
         place->state = status == FP_OK ? DECODED : FAILED;
-        ahead->working = false;
-        pthread_cond_broadcast(&ahead->change);
+        pthread_cond_signal(&ahead->change);
     }
     pthread_mutex_unlock(&ahead->lock);
     return NULL;
+}
+
+static void destroy(struct conv_ahead *ahead)
+{
+    pthread_cond_destroy(&ahead->change);
+    pthread_mutex_destroy(&ahead->lock);
+    pthread_mutex_destroy(&ahead->readers);
+    free(ahead);
 }
 
 struct conv_ahead *conv_ahead_start(void)
@@ -74,13 +81,12 @@ struct conv_ahead *conv_ahead_start(void)
     struct conv_ahead *ahead = calloc(1, sizeof *ahead);
     if (ahead == NULL)
         return NULL;
+    pthread_mutex_init(&ahead->readers, NULL);
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->change, NULL);
     if (fp_helper_start(&ahead->thread, serve, ahead))
         return ahead;
-    pthread_cond_destroy(&ahead->change);
-    pthread_mutex_destroy(&ahead->lock);
-    free(ahead);
+    destroy(ahead);
     return NULL;
 }
 
@@ -93,12 +99,6 @@ static struct place *find(struct conv_ahead *ahead, const struct fp_reader *read
             return place;
     }
     return NULL;
-}
-
-static void let_go(struct conv_ahead *ahead)
-{
-    ahead->held = false;
-    pthread_cond_broadcast(&ahead->change);
 }
 
 void conv_ahead_want(struct conv_ahead *ahead, struct fp_reader *reader, size_t index)
@@ -115,54 +115,47 @@ void conv_ahead_want(struct conv_ahead *ahead, struct fp_reader *reader, size_t 
         place->index = index;
         break;
     }
-    let_go(ahead);
+    pthread_cond_signal(&ahead->change);
     pthread_mutex_unlock(&ahead->lock);
 }
 
-/* Tells whether the block was decoded ahead; the caller has the lock; its place is empty afterwards in any case. */
+/* Tells whether the block was decoded ahead; its place is empty afterwards in any case. */
 static bool fetch(struct conv_ahead *ahead, const struct fp_reader *reader, size_t index,
                   struct fp_block_buffer *buffer, struct fp_block *ret_block)
 {
+    bool decoded = false;
+    pthread_mutex_lock(&ahead->lock);
     struct place *place = find(ahead, reader, index);
-    bool decoded;
-    if (place == NULL)
-        return false;
-    while (place->state == UNDER_WAY)
+    while (place != NULL && place->state == UNDER_WAY)
         pthread_cond_wait(&ahead->change, &ahead->lock);
-    decoded = place->state == DECODED;
-    if (decoded) {
+    if (place != NULL && place->state == DECODED) {
         const struct fp_block_buffer given = *buffer;
         *buffer = place->buffer;
         place->buffer = given;
         *ret_block = place->block;
+        decoded = true;
     }
-    place->state = EMPTY;
+    if (place != NULL)
+        place->state = EMPTY;
+    pthread_mutex_unlock(&ahead->lock);
     return decoded;
 }
 
 enum fp_status conv_ahead_block(struct conv_ahead *ahead, struct fp_reader *reader, size_t index,
-                                struct fp_block_buffer *buffer, struct fp_block *ret_block)
+                                struct fp_block_buffer *buffer, struct fp_block *ret_block,
+                                struct fp_error *ret_error)
 {
     enum fp_status status;
-    if (ahead == NULL)
-        return fp_reader_block(reader, index, buffer, ret_block);
-    pthread_mutex_lock(&ahead->lock);
-    if (fetch(ahead, reader, index, buffer, ret_block)) {
-        let_go(ahead);
-        pthread_mutex_unlock(&ahead->lock);
+    if (ahead != NULL && fetch(ahead, reader, index, buffer, ret_block))
         return FP_OK;
-    }
-    ahead->held = true;
-    while (ahead->working)
-        pthread_cond_wait(&ahead->change, &ahead->lock);
-    pthread_mutex_unlock(&ahead->lock);
+    if (ahead != NULL)
+        pthread_mutex_lock(&ahead->readers);
     status = fp_reader_block(reader, index, buffer, ret_block);
     if (status != FP_OK)
-        return status; /* the error is the caller's to read: still held */
-    pthread_mutex_lock(&ahead->lock);
-    let_go(ahead);
-    pthread_mutex_unlock(&ahead->lock);
-    return FP_OK;
+        *ret_error = *fp_reader_error(reader);
+    if (ahead != NULL)
+        pthread_mutex_unlock(&ahead->readers);
+    return status;
 }
 
 void conv_ahead_stop(struct conv_ahead *ahead)
@@ -171,14 +164,12 @@ void conv_ahead_stop(struct conv_ahead *ahead)
         return;
     pthread_mutex_lock(&ahead->lock);
     ahead->stopping = true;
-    pthread_cond_broadcast(&ahead->change);
+    pthread_cond_signal(&ahead->change);
     pthread_mutex_unlock(&ahead->lock);
     (void)pthread_join(ahead->thread, NULL); /* it is ours and joinable */
     for (unsigned i = 0; i < CONV_AHEAD_BLOCKS; i++)
         fp_block_buffer_release(&ahead->places[i].buffer);
-    pthread_cond_destroy(&ahead->change);
-    pthread_mutex_destroy(&ahead->lock);
-    free(ahead);
+    destroy(ahead);
 }
 
 /* ---- the index by lane --------------------------------------------------------------------- */
@@ -270,8 +261,9 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
 {
     struct conv_image *image = data;
     const struct conv_part *part = conv_parts_of_block(&image->parts, index);
+    struct fp_error cause;
     const enum fp_status status = conv_ahead_block(image->ahead, part->reader, index - part->first_block,
-                                                   buffer, ret_block);
+                                                   buffer, ret_block, &cause);
     if (status == FP_OK) {
         image->has_calls = image->has_calls || holds_calls(ret_block);
         return FP_OK;
@@ -283,7 +275,7 @@ static enum fp_status load(void *data, size_t index, struct fp_block_buffer *buf
         image->survey->lost_marks += marks;
         return FP_END;
     }
-    (void)conv_fail_with(image->error, part->path, fp_reader_error(part->reader));
+    (void)conv_fail_with(image->error, part->path, &cause);
     image->error->salvageable = status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM;
     return status;
 }

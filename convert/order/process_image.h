@@ -25,10 +25,13 @@ struct conv_ahead *conv_ahead_start(void);
 /* conv_ahead_want - a block of reader is going to be asked for; NULL is accepted and does nothing. */
 void conv_ahead_want(struct conv_ahead *ahead, struct fp_reader *reader, size_t index);
 
-/* conv_ahead_block - what fp_reader_block does; fp_reader_error is its until the next call to one of these functions.
- * buffer  may become another, with the block in it; ahead NULL: fp_reader_block itself. */
+/* conv_ahead_block - what fp_reader_block does.
+ * ahead      NULL: there is no other thread.
+ * buffer     may become another, with the block in it.
+ * ret_error  what fp_reader_error says, unless FP_OK. */
 enum fp_status conv_ahead_block(struct conv_ahead *ahead, struct fp_reader *reader, size_t index,
-                                struct fp_block_buffer *buffer, struct fp_block *ret_block);
+                                struct fp_block_buffer *buffer, struct fp_block *ret_block,
+                                struct fp_error *ret_error);
 
 /* conv_ahead_stop - end the thread, free; NULL is accepted. Before the readers are closed. */
 void conv_ahead_stop(struct conv_ahead *ahead);

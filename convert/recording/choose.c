@@ -101,49 +101,22 @@ void conv_group_named(const struct conv_survey *survey, const char *name, bool s
 
 /* ---- the rule --------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
+/* The last image of a process. False: it is not in the list. */
+static bool find_last(const struct conv_survey *survey, uint32_t process_id, size_t *ret_number)
 {
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    return one < other ? -1 : one > other;
+    size_t number = survey->process_count;
+    while (number > 0 && survey->processes[number - 1].process_id != process_id)
+        number--;
+    *ret_number = number - 1;
+    return number > 0;
 }
 
-/* The first process whose parent was not recorded; without memory the first. */
-static uint32_t root_of(const struct conv_survey *survey)
-{
-    const size_t count = survey->process_count;
-    uint32_t root = survey->processes[0].process_id, *ids = malloc(count * sizeof *ids);
-    if (ids == NULL)
-        return root;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = survey->processes[i].process_id;
-    qsort(ids, count, sizeof *ids, by_number);
-    for (size_t i = 0; i < count; i++) {
-        const struct conv_process *process = &survey->processes[i];
-        if (bsearch(&process->parent_process_id, ids, count, sizeof *ids, by_number) != NULL)
-            continue;
-        root = process->process_id;
-        break;
-    }
-    free(ids);
-    return root;
-}
-
-/* Recordings of earlier versions do not name the command's process. */
-static uint32_t command_of(const struct conv_survey *survey)
-{
-    for (size_t i = 0; survey->command_pid != 0 && i < survey->process_count; i++)
-        if (survey->processes[i].process_id == survey->command_pid)
-            return survey->command_pid;
-    return root_of(survey);
-}
-
+/* That of the command's process; where that is not known or was not recorded, of the first one. */
 static size_t own_of(const struct conv_survey *survey)
 {
-    const uint32_t process_id = command_of(survey);
-    size_t own = 0;
-    for (size_t i = 0; i < survey->process_count; i++)
-        if (survey->processes[i].process_id == process_id)
-            own = i;
+    size_t own;
+    if (survey->command_pid == 0 || !find_last(survey, survey->command_pid, &own))
+        (void)find_last(survey, survey->processes[0].process_id, &own); /* it is there */
     return own;
 }
 
@@ -252,17 +225,15 @@ bool conv_process_is_file(const struct conv_process *process, const char *name)
 /* " 4711 nginx, 4712 nginx", and how many more. */
 static void list_processes(const struct conv_survey *survey, char *ret_text, size_t size)
 {
-    size_t used = 0;
     ret_text[0] = '\0';
-    for (size_t i = 0; i < survey->process_count && i < NAMED_MOST && used < size; i++) {
+    for (size_t i = 0; i < survey->process_count && i < NAMED_MOST; i++) {
         const struct conv_process *process = &survey->processes[i];
-        const char *name = process->name != NULL ? process->name : ""; /* traces have none */
-        used += (size_t)snprintf(ret_text + used, size - used, "%s %u%s%.30s", i > 0 ? "," : "",
-                                 process->process_id, name[0] != '\0' ? " " : "", name);
+        fp_text_more(ret_text, size, ",", " %u%s%.30s", process->process_id,
+                     process->name[0] != '\0' ? " " : "", process->name);
     }
-    if (survey->process_count > NAMED_MOST && used < size)
-        snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
-                 survey->process_count - NAMED_MOST);
+    if (survey->process_count > NAMED_MOST)
+        fp_text_more(ret_text, size, "", " and %zu more ('mallab info' lists them)",
+                     survey->process_count - NAMED_MOST);
 }
 
 static enum fp_status fail_missing(const char *directory, const struct conv_process *process,

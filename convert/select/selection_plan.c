@@ -2,13 +2,13 @@
 #include "convert/select/selection_plan.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "footprint/base/arrays.h"
+#include "footprint/base/words.h"
 
 bool conv_plan_any(const struct conv_selection *select)
 {
@@ -95,19 +95,6 @@ static enum fp_status settle_times(const char *path, uint64_t duration_ns, struc
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void add(struct conv_selected *selected, const char *format, ...)
-{
-    size_t used = strlen(selected->text);
-    va_list list;
-    if (used > 0)
-        used += (size_t)snprintf(selected->text + used, sizeof selected->text - used, "; ");
-    if (used >= sizeof selected->text)
-        return;
-    va_start(list, format);
-    vsnprintf(selected->text + used, sizeof selected->text - used, format, list);
-    va_end(list);
-}
-
 static const char *seconds(uint64_t ns, char ret_text[32])
 {
     size_t length = (size_t)snprintf(ret_text, 32, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u,
@@ -122,16 +109,19 @@ static const char *seconds(uint64_t ns, char ret_text[32])
 
 static void word(struct conv_selected *selected)
 {
+    char *text = selected->text;
+    const size_t size = sizeof selected->text;
     char from[32], to[32];
-    selected->text[0] = '\0';
+    text[0] = '\0';
     if (selected->from_ns > 0 && selected->to_ns > 0)
-        add(selected, "%s to %s", seconds(selected->from_ns, from), seconds(selected->to_ns, to));
+        fp_text_more(text, size, "; ", "%s to %s", seconds(selected->from_ns, from),
+                     seconds(selected->to_ns, to));
     else if (selected->from_ns > 0)
-        add(selected, "from %s", seconds(selected->from_ns, from));
+        fp_text_more(text, size, "; ", "from %s", seconds(selected->from_ns, from));
     else if (selected->to_ns > 0)
-        add(selected, "up to %s", seconds(selected->to_ns, to));
+        fp_text_more(text, size, "; ", "up to %s", seconds(selected->to_ns, to));
     if (selected->head > 0)
-        add(selected, "first %" PRIu64 " calls", selected->head);
+        fp_text_more(text, size, "; ", "first %" PRIu64 " calls", selected->head);
 }
 
 enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct conv_options *options,
@@ -153,8 +143,6 @@ enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct c
         survey->start_unix_ns += select->from.value;
     return FP_OK;
 }
-
-/* ---- chains ------------------------------------------------------------------------------------------ */
 
 /* ---- the first calls ------------------------------------------------------------------------ */
 

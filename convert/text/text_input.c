@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "convert/base/error.h"
+#include "convert/base/unnamed_file.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/process.h"
 
@@ -371,18 +372,8 @@ static bool is_plain_file(const struct conv_text *text, uint64_t *ret_size)
     return true;
 }
 
-static int open_nameless(void)
-{
-    /* /tmp comes last: it may be memory. */
-    const char *const directories[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
-    int fd = -1;
-    for (size_t i = 0; i < sizeof directories / sizeof directories[0] && fd < 0; i++)
-        if (directories[i] != NULL && directories[i][0] == '/')
-            fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return fd;
-}
-
-static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error *error)
+static enum fp_status copy_to(struct conv_text *text, const struct conv_temporary *to,
+                              struct conv_error *error)
 {
     for (;;) {
         const bool more = text->begin == text->end && !text->ended;
@@ -395,9 +386,9 @@ static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error 
                              "unpacks to more than the %u GiB that are put into a temporary file; unpack it "
                              "into a file of your own",
                              (unsigned)(CONV_SPOOL_BYTES_MAX >> 30));
-        if (!fp_write_all(fd, (const uint8_t *)text->buffer + text->begin, size))
+        if (!fp_write_all(to->descriptor, (const uint8_t *)text->buffer + text->begin, size))
             return conv_fail(error, text->path, FP_ERR_WRITE, errno, text->offset,
-                             "cannot be unpacked into a file in $TMPDIR or /var/tmp");
+                             "cannot be unpacked into a file in %s", to->directory);
         skip(text, size);
     }
 }
@@ -406,21 +397,23 @@ enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_er
                                uint64_t *ret_size)
 {
     const bool plain = is_plain_file(text, ret_size);
-    const int fd = plain ? fcntl(text->fd, F_DUPFD_CLOEXEC, 0) : open_nameless();
+    struct conv_temporary unpacked;
     enum fp_status status;
-    if (fd < 0)
-        return conv_fail(ret_error, text->path, FP_ERR_OPEN, errno, 0,
-                         plain ? "cannot open again"
-                               : "cannot make a file in $TMPDIR, /var/tmp or /tmp to unpack it");
-    if (!plain) {
-        status = copy_to(text, fd, ret_error);
-        if (status != FP_OK) {
-            (void)close(fd); /* its name was never there */
-            return status;
-        }
-        *ret_size = text->offset;
+    if (plain) {
+        *ret_fd = fcntl(text->fd, F_DUPFD_CLOEXEC, 0);
+        return *ret_fd >= 0 ? FP_OK
+                            : conv_fail(ret_error, text->path, FP_ERR_OPEN, errno, 0, "cannot open again");
     }
-    *ret_fd = fd;
+    status = conv_temporary_open("-", &unpacked, ret_error);
+    if (status != FP_OK)
+        return status;
+    status = copy_to(text, &unpacked, ret_error);
+    if (status != FP_OK) {
+        (void)close(unpacked.descriptor); /* its name was never there */
+        return status;
+    }
+    *ret_size = text->offset;
+    *ret_fd = unpacked.descriptor;
     return FP_OK;
 }
 

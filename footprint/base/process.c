@@ -83,25 +83,12 @@ int fp_make_pair(int ret_ends[2])
 
 int fp_pidfd_open(pid_t pid)
 {
-#ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    errno = ENOSYS;
-    return -1;
-#endif
 }
 
 bool fp_pidfd_signal(int pidfd, int number)
 {
-#ifdef SYS_pidfd_send_signal
     return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) == 0;
-#else
-    (void)pidfd;
-    (void)number;
-    errno = ENOSYS;
-    return false;
-#endif
 }
 
 /* ---- in the child --------------------------------------------------------------------------- */

@@ -175,16 +175,22 @@ char *res_path_join(const char *directory, const char *name)
     return res_printf("%s/%s", directory, name);
 }
 
-char *res_find_program(const char *const *directories, const char *name)
+/* The first directory that holds a regular file of this name that we may use so: R_OK or X_OK. */
+static char *find_file(const char *const *directories, const char *name, int use)
 {
     for (; *directories != NULL; directories++) {
         char *path = res_path_join(*directories, name);
         struct stat facts;
-        if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0)
+        if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, use) == 0)
             return path;
         free(path);
     }
     return NULL;
+}
+
+char *res_find_program(const char *const *directories, const char *name)
+{
+    return find_file(directories, name, X_OK);
 }
 
 char *res_find_in_path(const char *name, bool *ret_denied)
@@ -257,16 +263,8 @@ char *res_own_program(const char *name)
 
 char *res_own_library(const char *name)
 {
-    const char *const directories[] = {own_directory(), MALLAB_LIBDIR};
-    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++) {
-        if (directories[i] == NULL)
-            continue;
-        char *path = res_path_join(directories[i], name);
-        if (access(path, R_OK) == 0)
-            return path;
-        free(path);
-    }
-    return NULL;
+    const char *const own = own_directory() != NULL ? own_directory() : MALLAB_LIBDIR;
+    return find_file((const char *const[]){own, MALLAB_LIBDIR, NULL}, name, R_OK);
 }
 
 char *res_allocators_directory(void)

@@ -138,16 +138,15 @@ static enum fp_status put_touched(struct wl_writer *writer)
 
 /* ---- notes, summary, footer -------------------------------------------------------------------------- */
 
-/* Most threads that are alive in one window: a sweep over starts and ends. */
-static enum fp_status count_threads_at_once(struct wl_writer *writer)
+bool wl_threads_at_once(const struct wl_thread *first, uint32_t count, size_t stride, uint64_t windows,
+                        uint32_t *ret_most)
 {
-    const uint64_t windows = writer->summary.windows;
-    int32_t *change = calloc((size_t)windows + 1, sizeof *change);
-    int32_t alive = 0;
+    int32_t *change = calloc((size_t)windows + 1, sizeof *change), alive = 0;
+    *ret_most = 0;
     if (change == NULL)
-        return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for the summary");
-    for (uint32_t i = 0; i < writer->summary.thread_count; i++) {
-        const struct wl_thread *thread = &writer->threads[i].facts;
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wl_thread *thread = (const void *)((const char *)first + i * stride);
         if (thread->ops == 0)
             continue;
         change[thread->first_window]++;
@@ -156,11 +155,11 @@ static enum fp_status count_threads_at_once(struct wl_writer *writer)
     }
     for (uint64_t window = 0; window < windows; window++) {
         alive += change[window];
-        if ((uint32_t)alive > writer->summary.threads_at_once_max)
-            writer->summary.threads_at_once_max = (uint32_t)alive;
+        if ((uint32_t)alive > *ret_most)
+            *ret_most = (uint32_t)alive;
     }
     free(change);
-    return FP_OK;
+    return true;
 }
 
 enum fp_status wl_writer_note(struct wl_writer *writer, const char *key, const char *value)
@@ -201,9 +200,10 @@ static enum fp_status put_summary(struct wl_writer *writer)
     uint8_t *threads = NULL;
     uint8_t *at = facts;
     uint8_t *thread_at;
-    enum fp_status status = count_threads_at_once(writer);
-    if (status != FP_OK)
-        return status;
+    enum fp_status status;
+    if (!wl_threads_at_once(&writer->threads->facts, summary->thread_count, sizeof *writer->threads,
+                            summary->windows, &writer->summary.threads_at_once_max))
+        return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for the summary");
     if (summary->thread_count > summary->ops + WL_THREADS_IDLE)
         return wl_writer_fail(writer, FP_ERR_LIMIT,
                               "more threads than ops, and 65,536 besides, are more than the format allows");

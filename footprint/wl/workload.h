@@ -108,6 +108,12 @@ struct wl_summary {
     const struct wl_thread *threads;
 };
 
+/* wl_threads_at_once - most threads that are between their first window and their end in one window.
+ * first    of `count` threads that are `stride` bytes apart; may be NULL where there is none.
+ * Returns  false: no memory. */
+bool wl_threads_at_once(const struct wl_thread *first, uint32_t count, size_t stride, uint64_t windows,
+                        uint32_t *ret_most);
+
 /* ---- writing ------------------------------------------------------------------------------- */
 
 struct wl_writer;

@@ -118,7 +118,7 @@ static bool take_wait(struct check *check, const struct wl_wait *wait)
     const uint32_t waiter = check->op_threads[wait->op], other = check->op_threads[wait->on];
     struct check_known *known = known_of(check, waiter, other);
     if (waiter == other)
-        return check_fault(check, CONV_FAULT_WAIT, "it waits for op %" PRIu32 " of its own thread", wait->on);
+        return check_fault(check, CHECK_WAIT, "it waits for op %" PRIu32 " of its own thread", wait->on);
     if (known->before <= wait->on)
         *known = (struct check_known){waiter + 1, other + 1, wait->on + 1};
     check->waits++;
@@ -130,11 +130,11 @@ static bool take_wait(struct check *check, const struct wl_wait *wait)
 static bool check_call(struct check *check, const struct wl_op *op)
 {
     if (fp_call_kind_of(op->call) == FP_KIND_NONE)
-        return check_fault(check, CONV_FAULT_CALL, "%u is no call of the malloc family", op->call);
+        return check_fault(check, CHECK_CALL, "%u is no call of the malloc family", op->call);
     if ((op->align_log2 & WL_OP_FRESH) != 0 && fp_call_kind_of(op->call) != FP_KIND_RESIZE)
-        return check_fault(check, CONV_FAULT_CALL, "%s cannot begin with NULL", fp_call_name(op->call));
+        return check_fault(check, CHECK_CALL, "%s cannot begin with NULL", fp_call_name(op->call));
     if ((op->align_log2 & ~WL_OP_FRESH) >= 48 || conv_op_bytes(op) >= CONV_ADDRESS_LIMIT)
-        return check_fault(check, CONV_FAULT_CALL, "a size or alignment of 2^48 or more");
+        return check_fault(check, CHECK_CALL, "a size or alignment of 2^48 or more");
     return true;
 }
 
@@ -144,15 +144,14 @@ static bool check_alive(struct check *check, const struct wl_op *op)
     const enum fp_call_kind kind = fp_call_kind_of(op->call);
     if (conv_op_allocates(op)) {
         if (op->id == 0)
-            return check_fault(check, CONV_FAULT_ID, "an allocation is object 0, which is NULL");
-        return !object->live || check_fault(check, CONV_FAULT_TWO_HANDS,
-                                            "%s is to be object %" PRIu32 ", which is alive already",
-                                            fp_call_name(op->call), op->id);
+            return check_fault(check, CHECK_ID, "an allocation is object 0, which is NULL");
+        return !object->live ||
+               check_fault(check, CHECK_TWO_HANDS, "%s is to be object %" PRIu32 ", which is alive already",
+                           fp_call_name(op->call), op->id);
     }
     if (object->live || (kind == FP_KIND_RELEASE && op->id == 0))
         return true;
-    return check_fault(check,
-                       kind == FP_KIND_RELEASE ? CONV_FAULT_RELEASE_OF_DEAD : CONV_FAULT_RESIZE_OF_DEAD,
+    return check_fault(check, kind == FP_KIND_RELEASE ? CHECK_RELEASE_OF_DEAD : CHECK_RESIZE_OF_DEAD,
                        "%s of object %" PRIu32 ", which is not alive", fp_call_name(op->call), op->id);
 }
 
@@ -198,7 +197,7 @@ static bool check_op(struct check *check, const struct wl_window *window, uint32
     if (!check_call(check, op))
         return false;
     if (op->id > check->summary->id_max)
-        return check_fault(check, CONV_FAULT_ID, "object %" PRIu32 " is above the highest there is, %" PRIu32,
+        return check_fault(check, CHECK_ID, "object %" PRIu32 " is above the highest there is, %" PRIu32,
                            op->id, check->summary->id_max);
     if (!check_alive(check, op))
         return false;
@@ -206,7 +205,7 @@ static bool check_op(struct check *check, const struct wl_window *window, uint32
     /* The object's slot counts, whoever it stands for: also a release and the next allocation of one number. */
     if (op->id != 0 && object->window == check->windows + 1 &&
         !is_ordered(check, window, object->index, index))
-        return check_fault(check, CONV_FAULT_RACE,
+        return check_fault(check, CHECK_RACE,
                            "threads %" PRIu32 " and %" PRIu32 " race for object %" PRIu32
                            ": nothing makes it wait for op %" PRIu32 " of the window",
                            object->thread, check->op_threads[index], op->id, object->index);
@@ -223,10 +222,10 @@ static bool check_runs(struct check *check, const struct wl_window *window)
 {
     uint32_t ops = 0;
     if (window->op_count == 0 || window->op_count > check->summary->window_ops_max)
-        return check_fault(check, CONV_FAULT_FRAME, "%" PRIu32 " ops; the largest window is to have %" PRIu32,
+        return check_fault(check, CHECK_FRAME, "%" PRIu32 " ops; the largest window is to have %" PRIu32,
                            window->op_count, check->summary->window_ops_max);
     if (window->facts.first_op != check->ops)
-        return check_fault(check, CONV_FAULT_FRAME, "it begins with op %" PRIu64 " after %" PRIu64 " ops",
+        return check_fault(check, CHECK_FRAME, "it begins with op %" PRIu64 " after %" PRIu64 " ops",
                            window->facts.first_op, check->ops);
     for (uint32_t i = 0; i < window->run_count; i++) {
         const struct wl_run *run = &window->runs[i];
@@ -235,8 +234,8 @@ static bool check_runs(struct check *check, const struct wl_window *window)
             return check_fault(check, CONV_FAULT_THREAD, "thread %" PRIu32 " of %" PRIu32, run->thread,
                                check->summary->thread_count);
         if (run->op_count == 0 || run->op_count > window->op_count - ops)
-            return check_fault(check, CONV_FAULT_FRAME,
-                               "runs of threads do not add up to its %" PRIu32 " ops", window->op_count);
+            return check_fault(check, CHECK_FRAME, "runs of threads do not add up to its %" PRIu32 " ops",
+                               window->op_count);
         thread = &check->threads[run->thread];
         if (thread->ops == 0)
             thread->first_window = check->windows;
@@ -246,7 +245,7 @@ static bool check_runs(struct check *check, const struct wl_window *window)
             check->op_threads[ops++] = run->thread;
     }
     return ops == window->op_count ||
-           check_fault(check, CONV_FAULT_FRAME, "runs of threads do not add up to its %" PRIu32 " ops",
+           check_fault(check, CHECK_FRAME, "runs of threads do not add up to its %" PRIu32 " ops",
                        window->op_count);
 }
 
@@ -255,17 +254,17 @@ static bool check_times(struct check *check, const struct wl_window *window)
     const struct wl_facts *facts = &window->facts;
     uint64_t now_ns = facts->start_ns;
     if (facts->start_ns < check->end_ns)
-        return check_fault(check, CONV_FAULT_TIME,
+        return check_fault(check, CHECK_TIME,
                            "it begins at %" PRIu64 " ns, before the window before it ends, %" PRIu64 " ns",
                            facts->start_ns, check->end_ns);
     if (window->time_count != (window->op_count + WL_TIME_STRIDE - 1) / WL_TIME_STRIDE)
-        return check_fault(check, CONV_FAULT_FRAME, "%" PRIu32 " times for %" PRIu32 " ops",
-                           window->time_count, window->op_count);
+        return check_fault(check, CHECK_FRAME, "%" PRIu32 " times for %" PRIu32 " ops", window->time_count,
+                           window->op_count);
     for (uint32_t i = 0; i < window->time_count; i++) {
         if (window->times_ns[i] < now_ns) {
             point_at(check, window, i * WL_TIME_STRIDE);
-            return check_fault(check, CONV_FAULT_TIME, "time falls from %" PRIu64 " to %" PRIu64 " ns",
-                               now_ns, window->times_ns[i]);
+            return check_fault(check, CHECK_TIME, "time falls from %" PRIu64 " to %" PRIu64 " ns", now_ns,
+                               window->times_ns[i]);
         }
         now_ns = window->times_ns[i];
     }
@@ -277,13 +276,13 @@ static bool check_times(struct check *check, const struct wl_window *window)
             (before + 1 < window->time_count && noted->time_ns > window->times_ns[before + 1]) ||
             noted->time_ns > facts->end_ns) {
             point_at(check, window, noted->op);
-            return check_fault(check, CONV_FAULT_TIME,
+            return check_fault(check, CHECK_TIME,
                                "the noted time %" PRIu64 " ns is not between those around it",
                                noted->time_ns);
         }
     }
     if (facts->end_ns < now_ns || facts->end_ns > check->summary->duration_ns)
-        return check_fault(check, CONV_FAULT_TIME,
+        return check_fault(check, CHECK_TIME,
                            "it ends at %" PRIu64 " ns, not between its last op's %" PRIu64
                            " and the end's %" PRIu64,
                            facts->end_ns, now_ns, check->summary->duration_ns);
@@ -297,11 +296,11 @@ static bool check_waits(struct check *check, const struct wl_window *window)
     for (uint32_t i = 0; i < window->wait_count; i++) {
         const struct wl_wait *wait = &window->waits[i];
         if (wait->op >= window->op_count || (i > 0 && wait->op <= wait[-1].op))
-            return check_fault(check, CONV_FAULT_WAIT,
+            return check_fault(check, CHECK_WAIT,
                                "wait %" PRIu32 " is not of a later op than the one before it", i);
         if (wait->on >= wait->op) {
             point_at(check, window, wait->op);
-            return check_fault(check, CONV_FAULT_WAIT,
+            return check_fault(check, CHECK_WAIT,
                                "it waits for op %" PRIu32 " of the window, which is no earlier one",
                                wait->on);
         }

@@ -8,6 +8,19 @@
 #include "convert/check/verify.h"
 #include "footprint/wl/workload.h"
 
+/* Faults that the product's reader refuses before anybody could name them. */
+#define CHECK_FAULT(number)   ((enum conv_fault)(CONV_FAULT_COUNT + (number)))
+#define CHECK_FRAME           CHECK_FAULT(0) /* counts of a window do not fit each other */
+#define CHECK_CALL            CHECK_FAULT(1) /* no call of the family, or a size beyond the format */
+#define CHECK_ID              CHECK_FAULT(2) /* an object number that cannot be */
+#define CHECK_TWO_HANDS       CHECK_FAULT(3) /* an allocation gets an object that is alive */
+#define CHECK_RELEASE_OF_DEAD CHECK_FAULT(4) /* a release of an object that is not alive */
+#define CHECK_RESIZE_OF_DEAD  CHECK_FAULT(5) /* a resize of one */
+#define CHECK_WAIT                                                                                           \
+    CHECK_FAULT(6) /* a wait that does not point back to another thread's op, or stands out of turn */
+#define CHECK_RACE CHECK_FAULT(7) /* two threads use an object, and nothing orders them */
+#define CHECK_TIME CHECK_FAULT(8) /* recorded time falls, or leaves its window */
+
 struct check_object {
     uint64_t bytes;
     uint64_t window; /* number plus 1 of the window of the newest op on it */

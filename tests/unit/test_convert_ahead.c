@@ -54,15 +54,16 @@ static void check_order(const char *path, const uint32_t *numbers, uint32_t coun
     struct fp_block_buffer buffer = {0};
     struct fp_reader *reader = NULL;
     struct fp_block block;
+    struct fp_error why;
     CHECK_U64(fp_reader_open(path, NULL, &reader), FP_OK);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t number = numbers[i];
-        const enum fp_status status = conv_ahead_block(ahead, reader, number, &buffer, &block);
+        const enum fp_status status = conv_ahead_block(ahead, reader, number, &buffer, &block, &why);
         CHECK_U64(status, damaged[number] ? FP_ERR_CHECKSUM : FP_OK);
         if (damaged[number]) {
             const uint64_t begin = fp_reader_info(reader)->blocks[number].offset;
-            CHECK_U64(fp_reader_error(reader)->status, FP_ERR_CHECKSUM);
-            CHECK(fp_reader_error(reader)->offset >= begin && fp_reader_error(reader)->offset < begin + 128);
+            CHECK_U64(why.status, FP_ERR_CHECKSUM);
+            CHECK(why.offset >= begin && why.offset < begin + 128);
         } else {
             CHECK_U64(block.base_epoch, number);
             CHECK_U64(block.mark_count, MARKS - number);
