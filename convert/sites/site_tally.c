@@ -26,17 +26,8 @@ double conv_site_share(uint64_t bytes, uint64_t mean)
     return -expm1(-(double)fp_sample_counted(bytes) / (double)mean);
 }
 
-struct conv_site_weight conv_site_weight(uint64_t bytes, uint64_t mean)
-{
-    if (mean == 0)
-        return (struct conv_site_weight){1, 0};
-    const double share = conv_site_share(bytes, mean);
-    const double objects = round(WEIGHT_STEPS / share) / WEIGHT_STEPS;
-    return (struct conv_site_weight){objects, (1 - share) * objects * objects};
-}
-
-void conv_site_rest_on(struct conv_site_basis *basis, struct conv_site_weight weight, uint64_t bytes,
-                       int times)
+/* A figure rests on one more object, or, with -1, no longer on it. */
+static void rest_on(struct conv_site_basis *basis, struct conv_site_weight weight, uint64_t bytes, int times)
 {
     basis->samples += times;
     basis->objects_variance += times * weight.variance;
@@ -96,13 +87,16 @@ static bool counts_of(struct conv_site_tally *tally, uint32_t site, uint32_t *re
     return true;
 }
 
-/* An object outside of the sample, which a chosen one was resized to, counts for nothing. */
+/* An object that was not sampled, which a chosen one was resized to, counts for nothing. */
 static struct conv_site_weight weight_of(const struct conv_site_tally *tally, uint32_t counts, uint64_t bytes)
 {
-    const uint32_t site = tally->counts[counts].site;
-    if (site == FP_CUT_UNSAMPLED && tally->sample_bytes != 0)
+    if (tally->sample_bytes == 0)
+        return (struct conv_site_weight){1, 0};
+    if (tally->counts[counts].site == FP_CUT_UNSAMPLED)
         return (struct conv_site_weight){0, 0};
-    return conv_site_weight(bytes, tally->sample_bytes);
+    const double share = conv_site_share(bytes, tally->sample_bytes);
+    const double objects = round(WEIGHT_STEPS / share) / WEIGHT_STEPS;
+    return (struct conv_site_weight){objects, (1 - share) * objects * objects};
 }
 
 /* times: 1; -1 takes off again. */
@@ -111,7 +105,7 @@ static void add_live(struct conv_site_counts *counts, struct conv_site_weight we
 {
     counts->live_objects += times * weight.objects;
     counts->live_bytes += times * weight.objects * (double)bytes;
-    conv_site_rest_on(&counts->live, weight, bytes, times);
+    rest_on(&counts->live, weight, bytes, times);
 }
 
 /* A site's live figures are about to change. What it had at the last peak is noted then, and not at the peak: nothing of it
@@ -207,7 +201,7 @@ static enum fp_status begin_object(struct conv_site_tally *tally, const struct c
     keep_peak(tally, of);
     counts->allocations += weight.objects;
     counts->bytes += weight.objects * (double)step->bytes;
-    conv_site_rest_on(&counts->made, weight, step->bytes, 1);
+    rest_on(&counts->made, weight, step->bytes, 1);
     add_live(counts, weight, step->bytes, 1);
     counts->least_size = step->bytes < counts->least_size ? step->bytes : counts->least_size;
     counts->most_size = step->bytes > counts->most_size ? step->bytes : counts->most_size;

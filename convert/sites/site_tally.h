@@ -43,13 +43,6 @@ struct conv_site_range {
 /* conv_site_share - the probability with which an allocation of so many bytes is sampled, above 0, at most 1. */
 double conv_site_share(uint64_t bytes, uint64_t mean);
 
-/* conv_site_weight - the weight of an object of so many bytes; mean 0: of itself. */
-struct conv_site_weight conv_site_weight(uint64_t bytes, uint64_t mean);
-
-/* conv_site_rest_on - a figure rests on one more object, or, with -1, no longer on it. */
-void conv_site_rest_on(struct conv_site_basis *basis, struct conv_site_weight weight, uint64_t bytes,
-                       int times);
-
 /* conv_site_range - the range of a figure that rests on so many samples and has that variance. Without variance it is exact, and one that rests
  * on fewer than CONV_SAMPLES_LEAST is told only where they are so large that hardly any can have been missed. */
 struct conv_site_range conv_site_range(double figure, double samples, double variance);

@@ -2,12 +2,14 @@
 #include "footprint/base/proc.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SECOND_NS    UINT64_C(1000000000)
-#define STATUS_BYTES 8192 /* of /proc/PID/status: 1.5 KiB, more with many groups */
+#define SECOND_NS      UINT64_C(1000000000)
+#define PROCESSORS_MAX 8192 /* the most that Linux can be built for */
+#define STATUS_BYTES   8192 /* of /proc/PID/status: 1.5 KiB, more with many groups */
 
 bool fp_file_begin(const char *path, char *ret_text, size_t size)
 {
@@ -80,19 +82,6 @@ static bool bytes_of(const char *status, const char *line, uint64_t *ret_bytes)
     return told;
 }
 
-/* "Cpus_allowed:\tff,ffffffff" */
-static unsigned affinity_of(const char *status)
-{
-    static const char LINE[] = "\nCpus_allowed:\t";
-    const char *at = strstr(status, LINE);
-    unsigned count = 0;
-    for (at = at != NULL ? at + sizeof LINE - 1 : ""; *at != '\0' && *at != '\n'; at++) {
-        const char digit[2] = {*at, '\0'};
-        count += (unsigned)__builtin_popcountl(strtoul(digit, NULL, 16)); /* a comma is none */
-    }
-    return count;
-}
-
 bool fp_proc_status(pid_t pid, struct fp_proc_status *ret_status)
 {
     char text[STATUS_BYTES];
@@ -103,7 +92,10 @@ bool fp_proc_status(pid_t pid, struct fp_proc_status *ret_status)
     (void)bytes_of(text, "\nRssAnon:", &status.anon);
     (void)bytes_of(text, "\nRssFile:", &status.file);
     (void)bytes_of(text, "\nRssShmem:", &status.shared);
-    status.affinity = affinity_of(text);
+    cpu_set_t allowed[PROCESSORS_MAX / CPU_SETSIZE];
+    status.affinity = sched_getaffinity(pid, sizeof allowed, allowed) == 0
+                          ? (unsigned)CPU_COUNT_S(sizeof allowed, allowed)
+                          : 0;
     *ret_status = status;
     return true;
 }

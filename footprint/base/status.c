@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "footprint/base/words.h"
+
 struct status_words {
     const char *name;
     const char *remedy; /* what the user can do; NULL when the cause says it */
@@ -36,43 +38,22 @@ const char *fp_status_name(enum fp_status status)
     return (unsigned)status < WORDS_LENGTH ? WORDS[status].name : "unknown";
 }
 
-/* Say why the file is not trusted, and what to do about it. The owner's name makes these no constants. */
-static const char *word_distrust(const struct fp_error *error, char *ret_what, size_t what_size,
-                                 char *ret_remedy, size_t remedy_size)
-{
-    const char *remedy = NULL;
-    snprintf(ret_what, what_size, "%s", error->what != NULL ? error->what : "is not trusted");
-    switch (error->distrust) {
-    case FP_DISTRUST_OWNER:
-        snprintf(ret_what, what_size, "belongs to user %s", error->owner);
-        snprintf(ret_remedy, remedy_size,
-                 "read it as that user, or with --trust-owner %s, which only reads footprints", error->owner);
-        return ret_remedy;
-    case FP_DISTRUST_WRITABLE:
-        remedy = error->is_common ? "copy what you trust of it into a directory of your own"
-                                  : "if you trust what is in it, 'chmod go-w' it";
-        break;
-    case FP_DISTRUST_NAMES:
-        remedy = "copy it, and name the copy";
-        break;
-    case FP_DISTRUST_LINK:
-        remedy = "name what it points to";
-        break;
-    case FP_DISTRUST_KIND:
-    case FP_TRUSTED:
-        return NULL;
-    }
-    snprintf(ret_remedy, remedy_size, "%s", remedy);
-    return ret_remedy;
-}
-
 /* A remedy for the usual cause helps nobody where it is known to be another. */
 static const char *remedy_of(const struct fp_error *error)
 {
+    static const char *const of_distrust[] = {
+        [FP_DISTRUST_WRITABLE] = "if you trust what is in it, 'chmod go-w' it",
+        [FP_DISTRUST_NAMES] = "copy it, and name the copy",
+        [FP_DISTRUST_LINK] = "name what it points to",
+    };
     if (error->status == FP_ERR_WRITE && error->sys_errno == EPIPE)
         return NULL; /* whoever read it has had enough */
     if (error->no_remedy)
         return NULL;
+    if (error->status == FP_ERR_UNTRUSTED && error->distrust == FP_DISTRUST_WRITABLE && error->is_common)
+        return "copy what you trust of it into a directory of your own";
+    if (error->status == FP_ERR_UNTRUSTED)
+        return of_distrust[error->distrust];
     if (error->status == FP_ERR_OPEN && error->sys_errno == EACCES)
         return "read it as the user whose it is, or let others read it (chmod): recordings are private";
     return (unsigned)error->status < WORDS_LENGTH ? WORDS[error->status].remedy : NULL;
@@ -81,28 +62,32 @@ static const char *remedy_of(const struct fp_error *error)
 char *fp_error_text(const struct fp_error *error, const char *path, char *ret_text, size_t size)
 {
     const unsigned status = (unsigned)error->status;
+    const bool is_anothers = error->status == FP_ERR_UNTRUSTED && error->distrust == FP_DISTRUST_OWNER;
     const char *remedy = remedy_of(error);
-    const char *what = error->what != NULL ? error->what : fp_status_name(error->status);
-    char offset[48] = "";
-    char versions[80], distrust[80], distrust_remedy[128];
     if (size == 0)
         return ret_text;
-    if (error->status == FP_ERR_UNTRUSTED) {
-        remedy = word_distrust(error, distrust, sizeof distrust, distrust_remedy, sizeof distrust_remedy);
-        what = distrust;
-    }
-    if (error->version_known != 0) {
-        snprintf(versions, sizeof versions, "is of format version %u, this mallab reads up to %u",
-                 error->version_found, error->version_known);
-        what = versions;
-    }
+    ret_text[0] = '\0';
+    if (path != NULL)
+        fp_text_more(ret_text, size, "", "'%s': ", path);
+    if (error->version_known != 0)
+        fp_text_more(ret_text, size, "", "is of format version %u, this mallab reads up to %u",
+                     error->version_found, error->version_known);
+    else if (is_anothers)
+        fp_text_more(ret_text, size, "", "belongs to user %s", error->owner);
+    else
+        fp_text_more(ret_text, size, "", "%s",
+                     error->what != NULL ? error->what : fp_status_name(error->status));
     /* A file of another kind is so as a whole: no byte of it is at fault. */
     if (status >= FP_ERR_FOREIGN && status <= FP_ERR_CHECKSUM &&
         (status != FP_ERR_FOREIGN || error->offset != 0))
-        snprintf(offset, sizeof offset, " at byte %llu", (unsigned long long)error->offset);
-    snprintf(ret_text, size, "%s%s%s%s%s%s%s%s%s", path != NULL ? "'" : "", path != NULL ? path : "",
-             path != NULL ? "': " : "", what, offset, error->sys_errno != 0 ? ": " : "",
-             error->sys_errno != 0 ? strerror(error->sys_errno) : "", remedy != NULL ? "; " : "",
-             remedy != NULL ? remedy : "");
+        fp_text_more(ret_text, size, "", " at byte %llu", (unsigned long long)error->offset);
+    if (error->sys_errno != 0)
+        fp_text_more(ret_text, size, "", ": %s", strerror(error->sys_errno));
+    if (is_anothers)
+        fp_text_more(ret_text, size, "",
+                     "; read it as that user, or with --trust-owner %s, which only reads footprints",
+                     error->owner);
+    else if (remedy != NULL)
+        fp_text_more(ret_text, size, "", "; %s", remedy);
     return ret_text;
 }

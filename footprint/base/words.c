@@ -48,7 +48,7 @@ static const struct {
     {0xfffe, 0xffff}, {0xe0000, 0xe0fff},
 };
 
-bool fp_character_is_hidden(uint32_t character)
+static bool is_hidden(uint32_t character)
 {
     for (size_t i = 0; i < sizeof HIDDEN / sizeof HIDDEN[0] && HIDDEN[i].first <= character; i++)
         if (character <= HIDDEN[i].last)
@@ -79,12 +79,6 @@ static size_t decode(const unsigned char *bytes, uint32_t *ret_character)
     return length;
 }
 
-size_t fp_text_character(const char *text)
-{
-    uint32_t character;
-    return decode((const unsigned char *)text, &character);
-}
-
 size_t fp_text_plain(const char *text, char *ret_text, size_t size)
 {
     size_t at = 0;
@@ -96,7 +90,7 @@ size_t fp_text_plain(const char *text, char *ret_text, size_t size)
         size_t length = decode((const unsigned char *)text, &character), shown_length;
         if (length == 0)
             shown_length = (size_t)snprintf(shown, sizeof shown, "\\x%02x", (unsigned char)*text);
-        else if (!fp_character_is_hidden(character))
+        else if (!is_hidden(character))
             memcpy(shown, text, shown_length = length);
         else if (length == 1)
             shown_length = (size_t)snprintf(shown, sizeof shown, "\\x%02x", character);
@@ -163,7 +157,8 @@ void fp_part_stem(const char *name, size_t name_size, char *ret_stem, size_t siz
     ret_stem[length] = '\0';
     for (size_t at = 0, bytes; at<length; at += bytes> 0 ? bytes : 1) {
         const unsigned char byte = (unsigned char)ret_stem[at];
-        bytes = fp_text_character(ret_stem + at);
+        uint32_t character;
+        bytes = decode((const unsigned char *)ret_stem + at, &character);
         if (bytes == 0 || byte < ' ' || byte == 127 || byte == '/' ||
             (at == 0 && (byte == '.' || byte == '-')))
             ret_stem[at] = '_';

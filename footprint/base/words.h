@@ -39,12 +39,6 @@ char *fp_text_bytes(double bytes, char *ret_text);
 /* Bytes that one byte of text becomes at most. */
 #define FP_PLAIN_GROWTH 4u
 
-/* fp_character_is_hidden - whether a character is one of them. */
-bool fp_character_is_hidden(uint32_t character);
-
-/* fp_text_character - bytes of the well-formed UTF-8 character that a terminated text begins with; 0: it begins with none. */
-size_t fp_text_character(const char *text);
-
 /* fp_text_plain - copy text with all such made visible.
  * ret_text  at most size bytes, terminated when size > 0; nothing is cut in its middle. FP_PLAIN_GROWTH for each byte of text
  *           and one more always suffice. It must not overlap text.

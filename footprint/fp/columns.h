@@ -42,13 +42,6 @@ struct fp_site_decoder {
 /* fp_site_decoder_begin - a chunk or a thread begins. */
 void fp_site_decoder_begin(struct fp_site_decoder *decoder);
 
-/* fp_site_decoder_take - a record that is FP_RECORD_SITE, _NODE or _MODULE, of two or three words.
- * Returns   false: it is none that a recorder writes. */
-bool fp_site_decoder_take(struct fp_site_decoder *decoder, const uint64_t *words);
-
-/* fp_site_decoder_site - the site of an allocation of so many bytes, which follows what was taken. */
-uint32_t fp_site_decoder_site(struct fp_site_decoder *decoder, uint64_t size);
-
 /* fp_site_decoder_skip - one record whose mark is known already: what it changes here. words: as many as it has. */
 void fp_site_decoder_skip(struct fp_site_decoder *decoder, const uint64_t *words);
 

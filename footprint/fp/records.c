@@ -14,7 +14,8 @@ void fp_site_decoder_begin(struct fp_site_decoder *decoder)
     decoder->told = 0;
 }
 
-uint32_t fp_site_decoder_site(struct fp_site_decoder *decoder, uint64_t size)
+/* The site of an allocation of so many bytes, which follows what was taken. */
+static uint32_t take_site(struct fp_site_decoder *decoder, uint64_t size)
 {
     const uint32_t told = decoder->told;
     decoder->told = 0;
@@ -87,7 +88,8 @@ static bool take_piece(struct fp_site_decoder *decoder, const uint64_t *words)
     return finish_module(decoder);
 }
 
-bool fp_site_decoder_take(struct fp_site_decoder *decoder, const uint64_t *words)
+/* A record that is FP_RECORD_SITE, _NODE or _MODULE, of two or three words. Returns false: it is none that a recorder writes. */
+static bool take_of_sites(struct fp_site_decoder *decoder, const uint64_t *words)
 {
     switch ((uint8_t)(words[0] >> 4)) {
     case FP_RECORD_SITE:
@@ -111,11 +113,11 @@ void fp_site_decoder_skip(struct fp_site_decoder *decoder, const uint64_t *words
     const uint8_t call = (uint8_t)(words[0] >> 4);
     if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE) {
         if (fp_record_is_of_sites(words[0]))
-            (void)fp_site_decoder_take(decoder, words); /* what it told is in the file */
+            (void)take_of_sites(decoder, words); /* what it told is in the file */
         else if (fp_call_has_site(call))
-            (void)fp_site_decoder_site(decoder, code == FP_RECORD_LONG ? words[1] & 0xffffffff : words[1]);
+            (void)take_site(decoder, code == FP_RECORD_LONG ? words[1] & 0xffffffff : words[1]);
     } else if (code <= FP_RECORD_SHORT_CODES && fp_call_has_site(fp_record_call(code))) {
-        (void)fp_site_decoder_site(decoder, words[0] >> FP_RECORD_ADDRESS_BITS);
+        (void)take_site(decoder, words[0] >> FP_RECORD_ADDRESS_BITS);
     }
 }
 
@@ -199,7 +201,7 @@ static uint32_t take_sited(struct fp_columns *columns, const uint64_t *words, ui
         const uint64_t word = words[at];
         const struct fp_shape shape = short_shape(word);
         if (fp_call_has_site(shape.call))
-            put.memory->sites[put.mark] = fp_site_decoder_site(columns->sites, shape.size);
+            put.memory->sites[put.mark] = take_site(columns->sites, shape.size);
         columns_put_mark(&put, short_address(word), columns_shape(columns, &shape));
     }
     columns_put_done(columns, &put);
@@ -229,7 +231,7 @@ static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uin
     if (!fp_mark_is_valid(call))
         return 0;
     if (columns->sites != NULL && fp_call_has_site(call))
-        columns->memory->sites[columns->mark_count] = fp_site_decoder_site(columns->sites, shape.size);
+        columns->memory->sites[columns->mark_count] = take_site(columns->sites, shape.size);
     columns_put_epoch(columns, epoch);
     put = columns_put_at(columns);
     columns_put_mark(&put, first >> 16, columns_shape(columns, &shape));
@@ -254,7 +256,7 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
             return FP_RECORDS_THREAD;
         if (columns->sites != NULL && fp_record_is_of_sites(words[*at]) &&
             count - *at >= fp_record_words(words[*at])) {
-            *damaged += !fp_site_decoder_take(columns->sites, words + *at);
+            *damaged += !take_of_sites(columns->sites, words + *at);
             *at += fp_record_words(words[*at]);
             continue;
         }

@@ -75,11 +75,7 @@ static inline bool window_has_time(uint32_t op)
     return op % WL_TIME_STRIDE == 0;
 }
 
-/* shape_normalise - make a shape fit struct wl_op: alignment to a power of two (0 to 1), a large count folded
- * into the size. Shapes of one op have one normal form. Returns false where size or product reach WINDOW_SIZE_MAX or the call is none. */
-bool shape_normalise(struct fp_shape *shape);
-
-/* shape_to_op - the op of a normalised shape, id 0. fresh: a realloc of NULL. Returns false when
+/* shape_to_op - the op of a shape as wl_encode.c normalises it, id 0. fresh: a realloc of NULL. Returns false when
  * the shape is not normalised: this is how the reader checks what a file says. */
 bool shape_to_op(const struct fp_shape *shape, bool fresh, struct wl_op *ret_op);
 

@@ -12,7 +12,9 @@
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
-bool shape_normalise(struct fp_shape *shape)
+/* Make a shape fit struct wl_op: alignment to a power of two (0 to 1), a large count folded into the size. Shapes of one op have one normal
+ * form. Returns false where size or product reach WINDOW_SIZE_MAX or the call is none. */
+static bool shape_normalise(struct fp_shape *shape)
 {
     const enum fp_extra extra = fp_call_extra_of(shape->call);
     if (fp_call_kind_of(shape->call) == FP_KIND_NONE || fp_shape_bytes(shape) >= WINDOW_SIZE_MAX)
