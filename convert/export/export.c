@@ -267,7 +267,7 @@ static enum fp_status export_text(struct conv_export_job *job)
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
-/* What stdio has gathered. */
+/* Takes from stdio. */
 static ssize_t append(void *data, const char *bytes, size_t size)
 {
     struct conv_export_job *job = data;

@@ -111,7 +111,7 @@ static bool find_last(const struct conv_survey *survey, uint32_t process_id, siz
     return number > 0;
 }
 
-/* That of the command's process; where that is not known or was not recorded, of the first one. */
+/* The last image of the command's process; where that is not known or was not recorded, the first process's. */
 static size_t own_of(const struct conv_survey *survey)
 {
     size_t own;
