@@ -28,28 +28,6 @@
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
 
-/* The causes of missing calls. Stored by number: append only. */
-enum fp_loss {
-    FP_LOSS_RING_FULL = 0,  /* the collector could not keep up, or was gone */
-    FP_LOSS_REENTRANT = 1,  /* a signal handler called while a record was stored, or left a call by a jump */
-    FP_LOSS_DISK_FULL = 2,  /* the file system, a quota or RLIMIT_FSIZE refused */
-    FP_LOSS_SIZE_LIMIT = 3, /* --max-size was reached */
-    FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */
-    FP_LOSS_COLLECTOR = 5, /* the collector ended before it had written everything, or had no memory for it */
-    FP_LOSS_CONFINED = 6,  /* a sandboxed thread for which the recorder would have had to ask the kernel */
-    FP_LOSS_SPOILED = 7,   /* a recorded process wrote over what the recorder keeps in memory */
-    FP_LOSS_COUNT = 8,
-};
-
-/* fp_loss_name - "ring_full", ...: keys of JSON output. NULL outside the enum. */
-const char *fp_loss_name(unsigned loss);
-
-/* fp_loss_sum - calls lost of all FP_LOSS_COUNT causes; UINT64_MAX where they are more, as a file may say: never 0 by wrapping. */
-uint64_t fp_loss_sum(const uint64_t *lost);
-
-/* fp_loss_add - to each cause of sum that of lost, likewise. */
-void fp_loss_add(uint64_t *sum, const uint64_t *lost);
-
 /* before: so many marks ago the block named the same address; 0: the file does not tell, whether it did or not. */
 struct fp_mark {
     uint64_t address; /* of the object: result of an allocation, argument of a release; 0 is NULL */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "footprint/base/blockio.h"
-#include "footprint/fp/footprint.h"
 
 #define KIB               1024u
 #define OF(member, which) #member, offsetof(struct fp_usage, member), 0, INT64_MAX, which

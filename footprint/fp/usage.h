@@ -1,4 +1,5 @@
-/* usage.h - usage of a process image as a whole: processor time, page faults, memory; the allocator and the machine that it ran on.
+/* usage.h - usage of a process image as a whole: processor time, page faults, memory; the allocator and the machine that it ran on; the
+ * causes of loss.
  *
  * Figures are the image's: what the process had used before an exec is not in them. Memory is without the shared pages of
  * the recorder that the process had mapped (recorder_bytes). The block of a footprint that has it: docs/format.md, "Usage
@@ -16,6 +17,28 @@
 #define FP_USAGE_UNKNOWN    UINT64_MAX /* a number that nobody could tell */
 #define FP_USAGE_POINTS_MAX 256u
 #define FP_USAGE_LONG_NS    UINT64_C(600000000000) /* of less nobody can tell how memory grows */
+
+/* The causes of missing calls. Stored by number: append only. */
+enum fp_loss {
+    FP_LOSS_RING_FULL = 0,  /* the collector could not keep up, or was gone */
+    FP_LOSS_REENTRANT = 1,  /* a signal handler called while a record was stored, or left a call by a jump */
+    FP_LOSS_DISK_FULL = 2,  /* the file system, a quota or RLIMIT_FSIZE refused */
+    FP_LOSS_SIZE_LIMIT = 3, /* --max-size was reached */
+    FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */
+    FP_LOSS_COLLECTOR = 5, /* the collector ended before it had written everything, or had no memory for it */
+    FP_LOSS_CONFINED = 6,  /* a sandboxed thread for which the recorder would have had to ask the kernel */
+    FP_LOSS_SPOILED = 7,   /* a recorded process wrote over what the recorder keeps in memory */
+    FP_LOSS_COUNT = 8,
+};
+
+/* fp_loss_name - "ring_full", ...: keys of JSON output. NULL outside the enum. */
+const char *fp_loss_name(unsigned loss);
+
+/* fp_loss_sum - calls lost of all FP_LOSS_COUNT causes; UINT64_MAX where they are more, as a file may say: never 0 by wrapping. */
+uint64_t fp_loss_sum(const uint64_t *lost);
+
+/* fp_loss_add - to each cause of sum that of lost, likewise. */
+void fp_loss_add(uint64_t *sum, const uint64_t *lost);
 
 /* The ends of an image. Names are stored. */
 enum fp_ended {
