@@ -325,7 +325,7 @@ void res_workload_judge(struct res_result_workload *workload)
         measure_runs(res_result_entry_at(workload, i));
     }
     for (size_t i = 0; i < entry_count(workload); i++)
-        res_latency_measure(res_result_entry_at(workload, i), workload->floor);
+        res_latency_measure(res_result_entry_at(workload, i));
     hold_starts(workload);
     judge_times(workload);
     judge_pairs(workload, RES_METRIC_RSS_PEAK);

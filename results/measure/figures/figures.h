@@ -56,9 +56,8 @@ struct res_growth res_growth_together(const struct res_run *runs, size_t count, 
  * failed  why a pass failed, one line; NULL: none did */
 struct res_latency_figures *res_latency_read(const json_t *passes, const char *failed);
 
-/* res_latency_measure - the figures of an entry that has passes, anew.
- * floor  what is subtracted of means; NULL: nothing */
-void res_latency_measure(struct res_result_entry *entry, const struct res_result_entry *floor);
+/* res_latency_measure - the figures of an entry that has passes, anew. */
+void res_latency_measure(struct res_result_entry *entry);
 
 /* ---- metric.c: the figures of a result (result.h) that can be compared and budgeted, as samples, and the logarithms of their ratios.
  *   metric    a figure that every run of a pass has; less of it is better

@@ -288,65 +288,28 @@ size_t res_series_rounds_needed(const struct res_series *series)
 
 /* ---- of single calls, over the latency passes ------------------------------------------------ */
 
-/* The calls of one kind in a pass, or all of it; NULL: it has none of these. call: NULL is all. */
-static const struct res_call_figures *group_of(const struct res_latency_pass *pass, const char *call)
+/* The median over the passes that have the figure at this offset, or the largest. */
+static double over(const struct res_latency_figures *latency, size_t offset, bool largest)
 {
-    if (call == NULL)
-        return &pass->all;
-    for (size_t i = 0; i < pass->by_call_count; i++)
-        if (pass->by_call[i].call != NULL && strcmp(pass->by_call[i].call, call) == 0)
-            return &pass->by_call[i];
-    return NULL;
-}
-
-/* The median over the passes that have the figure at this offset, or the largest. latency: NULL has none. */
-static double over(const struct res_latency_figures *latency, const char *call, size_t offset, bool largest)
-{
-    const size_t passes = latency != NULL ? latency->run_count : 0;
-    RES_FREED double *values = res_calloc(passes + 1, sizeof *values);
+    RES_FREED double *values = res_calloc(latency->run_count + 1, sizeof *values);
     size_t count = 0;
-    for (size_t i = 0; i < passes; i++) {
-        const struct res_call_figures *group = group_of(&latency->runs[i], call);
-        const double value = group != NULL ? *(const double *)(const void *)((const char *)group + offset)
-                                           : NAN;
+    for (size_t i = 0; i < latency->run_count; i++) {
+        const double value = *(const double *)(const void *)((const char *)&latency->runs[i].all + offset);
         if (isfinite(value))
             values[count++] = value;
     }
     return count > 0 ? res_quantile(values, count, largest ? 1 : 0.5) : NAN;
 }
 
-/* The part above the floor's; all of it where the floor has none. */
-static double net(double value, double floor)
-{
-    return isfinite(floor) ? fmax(value - floor, 0) : value;
-}
-
 #define AT(member) offsetof(struct res_call_figures, member)
 
-static void fill(const struct res_latency_figures *latency, const struct res_latency_figures *floor,
-                 const char *call, struct res_call_figures *ret_figures)
+static void fill(const struct res_latency_figures *latency, struct res_call_figures *ret_figures)
 {
     static const size_t MEDIANS[] = {AT(count),  AT(mean_ns), AT(p50_ns),
                                      AT(p90_ns), AT(p99_ns),  AT(p99_9_ns)};
     for (size_t i = 0; i < sizeof MEDIANS / sizeof MEDIANS[0]; i++)
-        *(double *)(void *)((char *)ret_figures + MEDIANS[i]) = over(latency, call, MEDIANS[i], false);
-    ret_figures->max_ns = over(latency, call, AT(max_ns), true);
-    ret_figures->typical_ns = net(ret_figures->mean_ns, over(floor, call, AT(mean_ns), false));
-}
-
-/* The calls of the first pass: the ops of all passes are the same. */
-static void fill_calls(const struct res_latency_figures *floor, struct res_latency_figures *ret_figures)
-{
-    const struct res_latency_pass *first = &ret_figures->runs[0];
-    ret_figures->by_call = res_calloc(first->by_call_count + 1, sizeof *ret_figures->by_call);
-    for (size_t i = 0; i < first->by_call_count; i++) {
-        const char *call = first->by_call[i].call;
-        if (call == NULL)
-            continue;
-        struct res_call_figures *made = &ret_figures->by_call[ret_figures->by_call_count++];
-        *made = (struct res_call_figures){.call = res_strdup(call)};
-        fill(ret_figures, floor, call, made);
-    }
+        *(double *)(void *)((char *)ret_figures + MEDIANS[i]) = over(latency, MEDIANS[i], false);
+    ret_figures->max_ns = over(latency, AT(max_ns), true);
 }
 
 struct res_latency_figures *res_latency_read(const json_t *array, const char *failed)
@@ -363,26 +326,17 @@ struct res_latency_figures *res_latency_read(const json_t *array, const char *fa
     return figures;
 }
 
-static bool has_passes(const struct res_result_entry *entry)
+void res_latency_measure(struct res_result_entry *entry)
 {
-    return entry != NULL && entry->latency != NULL && entry->latency->unavailable == NULL &&
-           entry->latency->run_count > 0;
-}
-
-void res_latency_measure(struct res_result_entry *entry, const struct res_result_entry *floor)
-{
-    const struct res_latency_figures *harness = floor != entry && has_passes(floor) ? floor->latency : NULL;
-    struct res_latency_figures figures;
-    if (!has_passes(entry))
+    struct res_latency_figures *latency = entry->latency, figures;
+    if (latency == NULL || latency->unavailable != NULL || latency->run_count == 0)
         return;
     res_described_init(&RES_LATENCY, &figures);
-    figures.runs = entry->latency->runs;
-    figures.passes = figures.run_count = entry->latency->run_count;
-    entry->latency->runs = NULL;
-    entry->latency->run_count = 0;
-    res_described_release(&RES_LATENCY, entry->latency);
-    figures.floor_subtracted = harness != NULL;
-    fill(&figures, harness, NULL, &figures.all);
-    fill_calls(harness, &figures);
-    *entry->latency = figures;
+    figures.runs = latency->runs;
+    figures.passes = figures.run_count = latency->run_count;
+    latency->runs = NULL;
+    latency->run_count = 0;
+    res_described_release(&RES_LATENCY, latency);
+    fill(&figures, &figures.all);
+    *latency = figures;
 }

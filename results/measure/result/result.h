@@ -55,17 +55,13 @@ struct res_limited {
     uint64_t peak_bytes_max; /* 0: not told */
 };
 
-/* Calls of one kind, or all. */
 struct res_call_figures {
-    char *call; /* NULL: of all */
-    double count, mean_ns, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns, typical_ns;
-    json_t *rest;
+    double count, mean_ns, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns;
 };
 
 /* One latency pass. */
 struct res_latency_pass {
-    struct res_call_figures all, *by_call;
-    size_t by_call_count;
+    struct res_call_figures all;
     json_t *json; /* all of it */
 };
 
@@ -73,11 +69,8 @@ struct res_latency_pass {
 struct res_latency_figures {
     char *unavailable; /* why a pass failed; then there is nothing else */
     uint64_t passes;
-    bool floor_subtracted;
     struct res_call_figures all;
     struct res_difference p99, p99_9; /* percentiles against the baseline's */
-    struct res_call_figures *by_call;
-    size_t by_call_count;
     struct res_latency_pass *runs;
     size_t run_count;
     json_t *rest;

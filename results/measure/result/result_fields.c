@@ -44,28 +44,11 @@ static const struct res_field LIMITED_FIELDS[] = {
 static const struct res_described LIMITED = RES_DESCRIBE_WHOLLY("a limit", LIMITED_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_call_figures
-static const struct res_field CALL_FIELDS[] = {
-    RES_ROW_AS(TEXT, OMITTED, "call", call, "of this call only"),
-    RES_ROW(NUMBER, "count", count, "calls"),
-    RES_ROW(NUMBER, "mean_ns", mean_ns, "median over the passes"),
-    RES_ROW(NUMBER, "p50_ns", p50_ns, "median over the passes"),
-    RES_ROW(NUMBER, "p90_ns", p90_ns, "median over the passes"),
-    RES_ROW(NUMBER, "p99_ns", p99_ns, "median over the passes"),
-    RES_ROW(NUMBER, "p99_9_ns", p99_9_ns, "median over the passes"),
-    RES_ROW(NUMBER, "max_ns", max_ns, "the largest of all passes"),
-    RES_ROW(NUMBER, "typical_ns", typical_ns, "median of `mean_ns` less the floor's"),
-};
-static const struct res_described CALL_FIGURES = RES_DESCRIBE("figures of a call", CALL_FIELDS);
-#undef OWNER
-
 #define OWNER         struct res_latency_pass
 #define OF_PASS(name) RES_ROW_AS(NUMBER, READ_ONLY, #name, all.name, NULL)
 static const struct res_field PASS_FIELDS[] = {
-    OF_PASS(count),  OF_PASS(mean_ns),
-    OF_PASS(p50_ns), OF_PASS(p90_ns),
-    OF_PASS(p99_ns), OF_PASS(p99_9_ns),
-    OF_PASS(max_ns), RES_LIST(LIST, READ_ONLY, "by_call", by_call, by_call_count, &CALL_FIGURES, NULL),
+    OF_PASS(count),  OF_PASS(mean_ns),  OF_PASS(p50_ns), OF_PASS(p90_ns),
+    OF_PASS(p99_ns), OF_PASS(p99_9_ns), OF_PASS(max_ns),
 };
 static const struct res_described PASS = RES_DESCRIBE_AT("a latency pass", PASS_FIELDS,
                                                          offsetof(OWNER, json));
@@ -85,7 +68,6 @@ static const struct res_described PASS = RES_DESCRIBE_AT("a latency pass", PASS_
 static const struct res_field LATENCY_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why a pass failed; then there is nothing else"),
     RES_ROW(COUNT, "passes", passes, "how many"),
-    RES_ROW(TRUTH, "floor_subtracted", floor_subtracted, "whether typical times are less the floor's"),
     OF_ALL(count, "calls"),
     OF_ALL(mean_ns, "of a call"),
     OF_ALL(p50_ns, "percentile"),
@@ -97,10 +79,8 @@ static const struct res_field LATENCY_FIELDS[] = {
            .group = CALL_GROUP, .alone = "p99.9, ns", .as = RES_AS_NS, .late = true,
            .judged = offsetof(OWNER, p99_9.verdict)),
     OF_ALL(max_ns, "the largest of all passes"),
-    OF_ALL(typical_ns, "median of `mean_ns` less the floor's"),
     PERCENTILE(p99),
     PERCENTILE(p99_9),
-    RES_LIST(LIST, OMITTED, "by_call", by_call, by_call_count, &CALL_FIGURES, "the same by call"),
     RES_LIST(LIST, OMITTED, "runs", runs, run_count, &PASS,
              "the passes themselves, as `mallab replay --latency --json` prints them"),
 };
