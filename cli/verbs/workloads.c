@@ -301,11 +301,9 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
 {
     const char *title = conv_trace_title(kind);
     if (kind == CONV_KIND_RESULT) {
-        const char *remedy = "", *words = res_json_kind_of_file(path, &remedy);
-        if (words != NULL)
-            cli_say(verb, "'%s' is %s, nothing that can be replayed: %s", path, words, remedy);
-        else
-            cli_say(verb, "'%s' is JSON, but none of mallab's, nothing that can be replayed", path);
+        RES_FREED char *schema = res_json_schema_of_file(path);
+        cli_say(verb, "'%s' is JSON (%.40s), nothing that can be replayed: 'mallab report' shows a result",
+                path, schema != NULL ? schema : "not mallab's");
         return;
     }
     if (kind == CONV_KIND_TAR) {

@@ -263,20 +263,6 @@ TEST(no_cell_is_a_formula)
     cell("a\u202eb", "\"a\\u202eb\"");
 }
 
-/* A line that is offered for pasting comes from a file. */
-TEST(lines_to_paste_only_set_variables)
-{
-    static const char *const good[] = {"", "A=1", "MALLOC_CONF=narenas:1,tcache:false B='two words'",
-                                       "A='it'\\''s'", "_a="};
-    static const char *const bad[] = {"rm -rf /", "A=1;b", "A=$(id)", "A=1 id",  "A='open",
-                                      "A=1  B=2", "1A=2",  "A=`id`",  "A=1\nid", "A=1 ",
-                                      "A=\"x\"",  "=1",    "A=1&id"};
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        CHECK(res_shell_is_line(good[i]));
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK(!res_shell_is_line(bad[i]));
-}
-
 TEST(a_command_is_as_it_was_typed)
 {
     char plain[] = "make", option[] = "-j2", quoted[] = "it's $x", none[] = "", lines[] = "a\nb",

@@ -67,6 +67,8 @@ TEST(what_to_set_is_told_for_a_shell)
     /* A name that is none would be a command. */
     CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/l.so", "environment", "A;rm x", "1"),
                   "LD_PRELOAD=/l.so"));
+    CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/l;id.so", "environment", "A", "$(id) `id`&"),
+                  "LD_PRELOAD='/l;id.so' A='$(id) `id`&'"));
 }
 
 /* ---- what ended the rounds ------------------------------------------------------------------ */

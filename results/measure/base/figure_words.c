@@ -129,35 +129,3 @@ bool res_shell_is_name(const char *name)
 {
     return *name != '\0' && strchr(DIGITS, *name) == NULL && strspn(name, NAME) == strlen(name);
 }
-
-/* The place behind a value: safe bytes, what stands between apostrophes, and apostrophes after a backslash. NULL: it has no end. */
-static const char *behind_value(const char *at)
-{
-    for (;;) {
-        at += strspn(at, SAFE);
-        if (*at == '\'') {
-            at = strchr(at + 1, '\'');
-            if (at == NULL)
-                return NULL;
-            at++;
-        } else if (at[0] == '\\' && at[1] == '\'') {
-            at += 2;
-        } else {
-            return at;
-        }
-    }
-}
-
-bool res_shell_is_line(const char *line)
-{
-    if (*line == '\0')
-        return true;
-    for (const char *at = line;; at++) {
-        const size_t length = strspn(at, NAME);
-        if (length == 0 || strchr(DIGITS, *at) != NULL || at[length] != '=' ||
-            (at = behind_value(at + length + 1)) == NULL)
-            return false;
-        if (*at != ' ')
-            return *at == '\0';
-    }
-}

@@ -64,8 +64,4 @@ char *res_shell_command(char *const *words);
  * be a command when the line is pasted. */
 bool res_shell_is_name(const char *name);
 
-/* res_shell_is_line - whether a line is such variables between blanks, as res_shell_variable words them, and nothing that
- * a shell would do besides. An empty one is. */
-bool res_shell_is_line(const char *line);
-
 #endif

@@ -15,7 +15,8 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/lives.h"
 
-#define SCHEMA_NAME  "mallab-experiment/"
+#define SCHEMA_OURS  "mallab-"
+#define SCHEMA_NAME  SCHEMA_OURS "experiment/"
 #define SCHEMA_MAJOR 1 /* a higher one is refused; more keys are no new number */
 
 #define WORKLOADS_MAX 4096u
@@ -24,56 +25,19 @@
 
 #define HEAD_BYTES 65536u /* the schema is one of the first keys that our writers write */
 
-static const struct {
-    const char *schema, *words, *remedy;
-} KINDS[] = {
-    {"mallab-experiment/", "a result of 'mallab ab'",
-     "show it with 'mallab report', or hold it against another with 'mallab compare'"},
-    {"mallab-run/", "one run of 'mallab replay --json'", "'mallab ab' makes results of many"},
-    {"mallab-compare/", "a comparison by 'mallab compare --json'", "name the two results that it compares"},
-    {"mallab-check/", "what 'mallab check --json' found", "name the result that was checked"},
-    {"mallab-history/", "a history by 'mallab report --json DIR'", "name the results, or their directory"},
-    {"mallab-recording/", "a recording's list of processes", "name the directory that it lies in"},
-    {"mallab-info/", "what 'mallab info --json' printed", "name the file that it tells of"},
-    {"mallab-convert/", "what 'mallab convert --json' printed", "name the workload that was converted"},
-    {"mallab-convert-each/", "what 'mallab convert --json' printed", "name one of its workloads"},
-    {"mallab-allocators/", "what 'mallab allocators --json' printed", "'mallab ab' makes results"},
-    {"mallab-doctor/", "what 'mallab doctor --json' printed", "'mallab ab' makes results"},
-    {"mallab-status/", "what 'mallab record --control --json' printed", "name the recording"},
-    {"mallab-top/", "what 'mallab top --json' printed", "name the recording"},
-    {"mallab-fleet/", "a fleet by 'mallab report --together --json'",
-     "name the directory of the results that it is of"},
-    {"mallab-report/", "the data of a page by 'mallab report --format html'", "name the results themselves"},
-};
-
-/* The kind of a document, by the value of the key `schema`; NULL when it is none of ours, and for NULL. ret_remedy: what reads or makes use of it; may be
- * NULL. */
-static const char *kind_of(const char *schema, const char **ret_remedy)
-{
-    for (size_t i = 0; schema != NULL && i < sizeof KINDS / sizeof KINDS[0]; i++) {
-        if (strncmp(schema, KINDS[i].schema, strlen(KINDS[i].schema)) != 0)
-            continue;
-        if (ret_remedy != NULL)
-            *ret_remedy = KINDS[i].remedy;
-        return KINDS[i].words;
-    }
-    return NULL;
-}
-
-const char *res_json_kind_of_file(const char *path, const char **ret_remedy)
+char *res_json_schema_of_file(const char *path)
 {
     static const char KEY[] = "\"schema\"";
     RES_FREED char *head = res_calloc(HEAD_BYTES, 1);
     (void)res_file_begin("", path, head, HEAD_BYTES); /* else it is empty */
     const char *at = head + strspn(head, " \t\r\n");
     const char *key = *at == '{' ? strstr(at, KEY) : NULL;
-    const char *words = NULL;
-    if (key != NULL) {
-        key += sizeof KEY - 1;
-        key += strspn(key, " \t\r\n:");
-        words = *key == '"' ? kind_of(key + 1, ret_remedy) : NULL;
-    }
-    return words;
+    if (key == NULL)
+        return NULL;
+    key += sizeof KEY - 1;
+    key += strspn(key, " \t\r\n:");
+    RES_FREED char *schema = *key == '"' ? res_strndup(key + 1, strcspn(key + 1, "\"\n")) : res_strdup("");
+    return strncmp(schema, SCHEMA_OURS, strlen(SCHEMA_OURS)) == 0 ? res_text_plain(schema) : NULL;
 }
 
 /* ---- checked --------------------------------------------------------------------------------- */
@@ -88,12 +52,10 @@ static char *defect_of(const json_t *result)
 {
     const char *schema = json_string_value(json_object_get(result, "schema"));
     const json_t *workloads = json_object_get(result, "workloads");
-    const char *remedy = "", *other = kind_of(schema, &remedy);
-    const bool is_result = is_schema_of_result(schema);
-    if (!is_result && other != NULL)
-        return res_printf("it is %s, no result: %s", other, remedy);
-    if (!is_result)
-        return res_strdup("it is no result of 'mallab ab' (no schema " RES_SCHEMA ")");
+    if (!is_schema_of_result(schema))
+        return res_printf("it is no result of 'mallab ab' (%s%.40s)",
+                          schema != NULL ? "its schema is " : "no schema " RES_SCHEMA,
+                          schema != NULL ? schema : "");
     if (atoi(schema + strlen(SCHEMA_NAME)) > SCHEMA_MAJOR)
         return res_printf("it has schema %.40s, this mallab reads up to " RES_SCHEMA
                           ": read it with the mallab that wrote it, or a newer one",

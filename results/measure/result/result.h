@@ -322,9 +322,8 @@ struct res_result_entry *res_result_entry_at(struct res_result_workload *workloa
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
                                                       const char *name);
 
-/* res_json_kind_of_file - what a JSON file of ours is, by the schema that it begins with: "a result of 'mallab ab'"; NULL when it is none of ours, or cannot be read.
- * ret_remedy   set to what reads or makes use of it: "show it with 'mallab report'". May be NULL. */
-const char *res_json_kind_of_file(const char *path, const char **ret_remedy);
+/* res_json_schema_of_file - the schema that a JSON file begins with, "mallab-check/1", the caller's to free; NULL when it is none of ours, or cannot be read. */
+char *res_json_schema_of_file(const char *path);
 
 /* ---- fleet_result.c: what many workloads say together: types and rows. results/measure/fleet/fleet.h makes it.
  *   host    one workload of one host: its label and the digest of its file together are its key; names are for people

@@ -167,22 +167,17 @@ void res_notes_details(struct res_text *text, const struct res_note *notes, size
     }
 }
 
-/* Never broken: it is to be taken with the mouse. What follows stands behind it where there is room, else below; of a command that is
- * too long its place. */
+/* Never broken: it is to be taken with the mouse. The command stands behind the variables where there is room, else its place. */
 static void add_command(struct res_text *text, const char *label, const struct res_note *note,
                         const char *command)
 {
-    const bool is_preload = res_shell_is_line(note->detail);
-    const char *joint = is_preload ? " " : " # ";
     const size_t room = RES_SCREEN_COLUMNS - RES_SCREEN_LABEL_COLUMNS,
-                 columns = res_text_columns(note->detail) + strlen(joint);
+                 columns = res_text_columns(note->detail) + 1;
     const bool is_known = command != NULL && columns + res_text_columns(command) <= room;
-    const char *behind = !is_preload ? note->text : is_known ? command : "COMMAND";
+    const char *behind = is_known ? command : "COMMAND";
     const bool fits = columns + res_text_columns(behind) <= room;
-    res_text_printf(text, "%-*s%s%s%s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail, fits ? joint : "",
+    res_text_printf(text, "%-*s%s%s%s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail, fits ? " " : "",
                     fits ? behind : "");
-    if (!fits && !is_preload)
-        res_lines_screen(text, "", note->text);
 }
 
 static bool is_verdict(const struct res_note *note)
@@ -239,8 +234,8 @@ static void add_markdown(struct res_text *text, const struct res_note *notes, si
         if (note->details || is_told_above(note))
             continue;
         if (note->detail != NULL) {
-            /* No mark of Markdown counts in a block of code, and its line begins with the name of a variable or our own. */
-            res_text_printf(text, res_shell_is_line(note->detail) ? "\nTo try " : "\nTo confirm it, ");
+            /* No mark of Markdown counts in a block of code, and its line begins with the name of a variable. */
+            res_text_printf(text, "\nTo try ");
             res_markdown_add(text, note->text);
             res_text_printf(text, ":\n\n```sh\n%s\n```\n", note->detail);
             is_list = false;
