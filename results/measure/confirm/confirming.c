@@ -346,8 +346,8 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
 }
 
 /* Takes the peak of the process with most, or of a group together, if one had the library. */
-static enum res_real_state take_peak(const struct res_sampled *sampled, const char *group,
-                                     const char *library, double *ret_peak, char **ret_reason)
+static enum res_real_state take_peak(const struct res_sampled *sampled, const char *library, double *ret_peak,
+                                     char **ret_reason)
 {
     bool has_library = false, is_exact = false;
     double peak = 0;
@@ -361,7 +361,7 @@ static enum res_real_state take_peak(const struct res_sampled *sampled, const ch
         *ret_reason = res_printf("none of the program's processes has loaded '%s'", library);
         return RES_REAL_FAILED;
     }
-    *ret_peak = is_exact ? fmax(peak, group != NULL ? res_sampled_group(sampled, group) : 0) : NAN;
+    *ret_peak = is_exact ? fmax(peak, sampled->together_bytes) : NAN;
     return RES_REAL_OK;
 }
 
@@ -370,15 +370,17 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
                                        struct res_confirm_run *ret, char **ret_reason)
 {
     const char *const libraries[] = {library, NULL};
-    const struct res_sampled_request request = {
-        .command = *one, .step_ns = command->group != NULL ? GROUP_STEP_NS : STEP_NS, .libraries = libraries};
+    const struct res_sampled_request request = {.command = *one,
+                                                .step_ns = command->group != NULL ? GROUP_STEP_NS : STEP_NS,
+                                                .group = command->group,
+                                                .libraries = libraries};
     struct res_sampled sampled = {0};
     enum res_real_state state = res_sampled_run(&request, &sampled, ret_reason);
     if (state != RES_REAL_OK)
         return state;
     state = has_ended(command, fp_status_code(sampled.status), one->errors, ret_reason);
     if (state == RES_REAL_OK)
-        state = take_peak(&sampled, command->group, library, &ret->peak_bytes, ret_reason);
+        state = take_peak(&sampled, library, &ret->peak_bytes, ret_reason);
     res_sampled_release(&sampled);
     return state;
 }

@@ -30,9 +30,7 @@ static void base_name(const char *path, char *ret_name)
 static void begin_now(struct res_image *image, pid_t pid)
 {
     char text[PATH_MAX + 32];
-    *image = (struct res_image){.pid = pid, .sample_every = 1};
-    image->samples.time_ns = res_calloc(RES_SAMPLED_MAX, sizeof(double));
-    image->samples.value = res_calloc(RES_SAMPLED_MAX, sizeof(double));
+    *image = (struct res_image){.pid = pid};
     if (fp_proc_read(pid, "cmdline", text, sizeof text))
         base_name(text, image->called); /* the first word ends in a zero byte */
     snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
@@ -55,24 +53,6 @@ static uint64_t above(uint64_t value, uint64_t base)
     return value > base ? value - base : 0;
 }
 
-/* When there are too many, every second one goes. The last one is kept in any case. */
-static void keep_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous)
-{
-    struct res_life *samples = &image->samples;
-    const bool is_spare = samples->count > 0 && image->sampled++ % image->sample_every != 0;
-    if (!is_spare && samples->count == RES_SAMPLED_MAX) {
-        for (size_t i = 0; i < RES_SAMPLED_MAX / 2; i++) {
-            samples->time_ns[i] = samples->time_ns[2 * i];
-            samples->value[i] = samples->value[2 * i];
-        }
-        samples->count = RES_SAMPLED_MAX / 2;
-        image->sample_every *= 2;
-    }
-    const size_t at = is_spare ? samples->count - 1 : samples->count++;
-    samples->time_ns[at] = (double)now_ns;
-    samples->value[at] = (double)anonymous;
-}
-
 static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
 {
     char text[128];
@@ -86,28 +66,28 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
     return true;
 }
 
-static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others)
+static void take_sample(struct res_image *image, uint64_t anonymous, uint64_t others)
 {
+    image->anonymous_bytes = (double)anonymous;
     image->sample_peak_bytes = fmax(image->sample_peak_bytes, (double)anonymous);
     image->file_peak_bytes = fmax(image->file_peak_bytes, (double)others);
-    keep_sample(image, now_ns, anonymous);
 }
 
-static void sample_image(struct res_image *image, uint64_t now_ns)
+static void sample_image(struct res_image *image)
 {
     uint64_t anonymous, others;
     if (read_statm(image->pid, &anonymous, &others))
-        take_sample(image, now_ns, anonymous, others);
+        take_sample(image, anonymous, others);
 }
 
 /* The exact figures, while it is stopped at its end. */
-static void look_last(struct res_image *image, uint64_t now_ns, const char *const *libraries)
+static void look_last(struct res_image *image, const char *const *libraries)
 {
     struct fp_proc_status status;
     if (!fp_proc_status(image->pid, &status))
         return; /* another thread's end, when all is over */
     image->exact = true;
-    take_sample(image, now_ns, status.anon, status.file + status.shared);
+    take_sample(image, status.anon, status.file + status.shared);
     image->peak_bytes = fmax(image->peak_bytes, (double)status.peak);
     for (; libraries != NULL && *libraries != NULL && image->library == NULL; libraries++)
         image->library = fp_proc_maps(image->pid, *libraries, NULL) > 0 ? *libraries : NULL;
@@ -200,6 +180,25 @@ static void end_task(struct tracer *tracer, pid_t tid)
         *task = tracer->tasks[--tracer->task_count];
 }
 
+/* Adds up what the group's images hold, which were looked at just now. */
+static void see_together(struct tracer *tracer)
+{
+    const char *group = tracer->request->group;
+    struct res_sampled *sampled = tracer->sampled;
+    double anonymous = 0, shared = 0;
+    size_t count = 0;
+    for (size_t i = 0; group != NULL && i < sampled->image_count; i++) {
+        const struct res_image *image = &sampled->images[i];
+        if (image->ended || !is_called(image, group))
+            continue;
+        anonymous += image->anonymous_bytes;
+        shared = fmax(shared, image->file_peak_bytes);
+        count++;
+    }
+    if (count > 1)
+        sampled->together_bytes = fmax(sampled->together_bytes, anonymous + shared);
+}
+
 /* ---- stops ---------------------------------------------------------------------------------- */
 
 static bool is_stopping(int signal_number)
@@ -240,7 +239,8 @@ static void stopped(struct tracer *tracer, pid_t tid, int status)
     } else if (event == PTRACE_EVENT_EXIT) {
         struct res_image *image = image_of(tracer, task);
         if (image != NULL)
-            look_last(image, fp_now_ns(), tracer->request->libraries);
+            look_last(image, tracer->request->libraries);
+        see_together(tracer);
     } else if (event == 0) {
         hand_on = number;
     }
@@ -257,8 +257,9 @@ static void sample_all(struct tracer *tracer)
     for (size_t i = 0; i < tracer->task_count; i++) {
         struct res_image *image = image_of(tracer, &tracer->tasks[i]);
         if (image != NULL && image->pid == tracer->tasks[i].tid)
-            sample_image(image, fp_now_ns());
+            sample_image(image);
     }
+    see_together(tracer);
     const uint64_t end_ns = fp_now_ns(), rest_ns = SAMPLER_RESTS * (end_ns - begin_ns);
     tracer->next_ns = end_ns + (rest_ns > tracer->request->step_ns ? rest_ns : tracer->request->step_ns);
 }
@@ -395,27 +396,6 @@ enum res_real_state res_sampled_run(const struct res_sampled_request *request, s
 
 void res_sampled_release(struct res_sampled *sampled)
 {
-    for (size_t i = 0; i < sampled->image_count; i++) {
-        free(sampled->images[i].samples.time_ns);
-        free(sampled->images[i].samples.value);
-    }
     free(sampled->images);
     *sampled = (struct res_sampled){0};
-}
-
-double res_sampled_group(const struct res_sampled *sampled, const char *name)
-{
-    RES_FREED struct res_life *lives = res_calloc(sampled->image_count + 1, sizeof *lives);
-    double largest = 0, shared = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < sampled->image_count; i++) {
-        const struct res_image *image = &sampled->images[i];
-        if (!image->exact || !is_called(image, name))
-            continue;
-        lives[count++] = image->samples;
-        largest = fmax(largest, image->peak_bytes);
-        shared = fmax(shared, image->file_peak_bytes);
-    }
-    const double together = count > 1 ? res_lives_peak(lives, count, NULL) + shared : 0;
-    return fmax(largest, together);
 }

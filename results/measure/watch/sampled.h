@@ -12,9 +12,8 @@
  *
  * What ends with an exec has no exact peak: it is the highest of its samples.
  *
- *   group       all images of a name that were seen at their end, as if they were one: what they held together is the highest sum
- *               of their samples while they lived (lives.h), and files and shared memory once, as much as the one has that has
- *               most, as confirm_service.c. Of the peak of the total no less than that of the largest
+ *   group       all images of a name that are there at one time: what they hold together is the highest sum of a look at all of
+ *               them, and files and shared memory once, as much as the one has that has most, as confirm_service.c
  *
  * The command gets a process group of its own, /dev/null as stdin and stdout, and a file as stderr. */
 #ifndef MALLAB_RESULTS_MEASURE_WATCH_SAMPLED_H
@@ -22,11 +21,9 @@
 
 #include <sys/types.h>
 
-#include "results/measure/base/lives.h"
 #include "results/measure/experiment/timed.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched */
-#define RES_SAMPLED_MAX 512u  /* samples that are kept; when full, every second one is dropped */
 #define RES_IMAGE_NAMES 64u
 
 struct res_image {
@@ -39,13 +36,13 @@ struct res_image {
 
     double peak_bytes;                         /* of the total: VmHWM */
     double file_peak_bytes, sample_peak_bytes; /* of the samples: of others than anonymous, and of these */
-    struct res_life samples;                   /* anonymous, by CLOCK_MONOTONIC */
-    uint64_t sampled, sample_every;            /* so many were taken, of which every one of so many is kept */
+    double anonymous_bytes;                    /* of the last one */
 };
 
 struct res_sampled_request {
     struct res_command command;
     uint64_t step_ns;             /* between samples */
+    const char *group;            /* the images that are added up, by this name; NULL: none */
     const char *const *libraries; /* paths whose mapping is looked for at the end, NULL behind; NULL: none */
 };
 
@@ -53,6 +50,8 @@ struct res_sampled {
     int status; /* as from waitpid, of the command */
     struct res_image *images;
     size_t image_count;
+    double
+        together_bytes; /* the most that several of the group held at one time; 0: there were never several */
 };
 
 /* res_sampled_run - run it once to the end of its last process.
@@ -62,8 +61,5 @@ struct res_sampled {
 enum res_real_state res_sampled_run(const struct res_sampled_request *request, struct res_sampled *ret,
                                     char **ret_reason);
 void res_sampled_release(struct res_sampled *sampled);
-
-/* res_sampled_group - the most bytes that the images of a name held together, of those that were seen at their end; 0: there are none. */
-double res_sampled_group(const struct res_sampled *sampled, const char *name);
 
 #endif
