@@ -135,16 +135,9 @@ class Confirm(lab.Lab):
         self.assertEqual(result["confirmed"][0]["verdict"]["time"], "undecided")
         self.assertEqual(result["confirmation"]["budget_ns"], 1e6)
         self.assertGreater(result["confirmed"][0]["peak"]["bytes"], 0)
-        # On the screen: what ran, a row for each, what is missing, and what would decide.
-        shown = self.mallab("confirm", "-q", "--time-budget", "1ms", *TWO, "--", "sh", "-c", "exit 0", "it's").stdout.decode()
-        self.assertTrue(shown.startswith("sh -c 'exit 0' 'it'\\''s'\n"), shown)
-        self.assertRegex(shown, r"\nglibc +-  baseline +0 ")
+        shown = self.mallab("confirm", "-q", "--time-budget", "1ms", *TWO, "--", "true").stdout.decode()
         self.assertRegex(shown, r"\nglibc\+nocache +-  not measured +0 ")
         self.assertIn("resolution  unknown: none of 8 pairs ran in time\n", shown)
-        # A long one takes one line of the screen.
-        shown = self.mallab("confirm", "-q", "--time-budget", "1ms", *TWO, "--", "true", *["word"] * 40).stdout.decode().splitlines()
-        self.assertRegex(shown[0], r"^true word .*\.\.\.$")
-        self.assertLessEqual(max(map(len, shown)), 78)
 
     def test_command_fails(self):
         result = self.mallab("confirm", "-q", *TWO, "--", "sh", "-c", "echo no such thing >&2; exit 3", status=lab.FAILED)
@@ -189,14 +182,14 @@ class Confirm(lab.Lab):
         self.assertNotIn(b"-output-", told.stderr)
 
     def test_who_nobody_waited_for_counts(self):
-        """The shell has ended long before what it left behind has used up its 300 ms, which beside other work takes longer than the ten seconds
+        """The shell has ended long before what it left behind has used up its 100 ms, which beside other work takes longer than the ten seconds
         that are given unasked."""
-        busy = "import time\nwhile time.process_time() < .3: pass\nopen('done', 'a').write('x\\n')"
+        busy = "import time\nwhile time.process_time() < .1: pass\nopen('done', 'a').write('x\\n')"
         for env in ({}, {"PATH": "/usr/nowhere"}):  # by hyperfine, and by wait4
             told = self.confirm("--timeout", "1h", "--", "/bin/sh", "-c", f'/usr/bin/python3 -c "{busy}" & exit 0', pairs=1, env={**os.environ, **env})
             self.check(told, 1)
             self.assertEqual(self.lines("done"), told["confirmation"]["runs"] + 1)  # each run has ended with its last process
-            self.assertGreater(min(told["confirmed"][0]["time"]["samples_ns"]), 3e8)
+            self.assertGreater(min(told["confirmed"][0]["time"]["samples_ns"]), 1e8)
             (self.place / "done").unlink()
 
     def test_who_does_not_end_is_named(self):
@@ -206,12 +199,6 @@ class Confirm(lab.Lab):
             told = self.mallab("confirm", "-q", *asked, *TWO, "--", "/usr/bin/python3", *script, status=lab.FAILED)
             self.assert_one_line(told, words)
             self.assertFalse(is_running((self.place / "pid").read_text()))
-
-    def test_misuse(self):
-        for arguments, words in (((), "no program"), (("--start", "true"), "both --start and --load"),
-                                 (("--start", "true", "--load", "true", "--", "true"), "exclude each other"), (("--stop", "true"), "both")):
-            self.assertIn(words, self.mallab("confirm", *arguments, status=lab.MISUSE).stderr.decode())
-        self.assert_one_line(self.mallab("confirm", "-a", "glibc", "--", "true", status=lab.FAILED), "nothing to compare 'glibc' with")
 
     # ---- ab
 
@@ -245,13 +232,6 @@ class Confirm(lab.Lab):
         self.assertIn(self.lines("ran") - result["confirmation"]["runs"], (1, 2))  # recorded, and timed once where that took long
         self.assertRegex(shown, "confirmed (undecided: |glibc takes )")
         self.assertNotIn(" confirm mallab confirm", shown)
-        # Its word is the last one: what it contradicts is not advised, whoever reads the result.
-        self.assertRegex(shown, "memory: (undecided, )?glibc (may )?saves? ")
-        result["confirmed"][0]["verdict"]["peak"] = "more"
-        (self.place / "made.json").write_text(json.dumps(result))
-        shown = " ".join(self.mallab("report", "made.json").stdout.decode().split())
-        self.assertNotRegex(shown, "memory: (undecided, )?glibc (may )?saves? ")
-        self.assertIn("glibc saves in malloc, but the program itself needs ", shown)
         # Where the time is over before a verdict that is told; that nothing is advised is told, too.
         shown = " ".join(self.ab("--confirm=1ms").stdout.decode().split())
         self.assertIn("confirmed undecided: none of 8 pairs ran in time", shown)
@@ -265,8 +245,6 @@ class Confirm(lab.Lab):
         with (self.place / "input").open("w+") as given:
             self.assert_one_line(self.ab("--confirm", status=lab.FAILED, stdin=given), "standard input is a file or a pipe")
         self.assertEqual(self.lines("ran"), 0)
-        self.assertIn("put its command behind '--'", self.mallab("ab", "--confirm", "x.wl", status=lab.MISUSE).stderr.decode())
-        self.assertIn("--confirm takes a time", self.mallab("ab", "--confirm=fast", "--", "true", status=lab.MISUSE).stderr.decode())
 
     @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
     def test_ab_confirms_a_group(self):

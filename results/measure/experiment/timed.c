@@ -169,9 +169,9 @@ static enum res_real_state run_child(const struct res_command *command, struct f
     const struct fp_process_bounds bounds = {
         .deadline_ns = command->timeout_ns != 0 ? begin_ns + command->timeout_ns : 0, .stop = command->stop};
     *ret_reason = NULL;
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* before a child can end that leaves one of its own */
     if (res_command_start(command, (struct fp_process_plan){0}, process, ret_reason) != 0)
         return RES_REAL_FAILED;
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     enum fp_process_end end = fp_process_wait(process, &bounds);
     *ret_wall_ns = (double)(fp_now_ns() - begin_ns);
     end = await_left(&bounds, end, ret_left_ns, ret_reason);
