@@ -1,13 +1,11 @@
 /* ends.c - processes and threads that end where it hurts, between or inside their calls. Checked by test_ends.py.
  *
  *   segv | quick | raw | nomemory      after COUNT calls of size 5001; `quick` allocates in at_quick_exit too
- *   oom MEGABYTES                      touches memory until the kernel kills it
  *   inside                             under killer.c's malloc, which kills within the call it is told to
  *   rawthreads                         threads end by the system call, holding a chunk
  *   cancelled                          threads are cancelled wherever they are between their calls
  *   late                               objects of a thread are freed by destructors of every kind
- *   many                               1,000 threads at one time
- *   interrupted                        a timer's handler allocates, also in the middle of the program's calls */
+ *   many                               1,000 threads at one time */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -15,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "shim/modes.h"
@@ -24,7 +21,6 @@
 #define THREADS  20
 #define MANY     1000
 #define KILL_AT  5099 /* killer.c */
-#define HANDLERS 100
 
 static pthread_t start(void *(*body)(void *), void *argument)
 {
@@ -53,15 +49,6 @@ static int no_memory(void)
     }
     printf("failed %d\n", failed);
     return 0;
-}
-
-static int out_of_memory(size_t megabytes)
-{
-    for (size_t i = 0; i < megabytes; i++) {
-        char *volatile object = malloc(1 << 20);
-        memset(object, 1, 1 << 20);
-    }
-    return 1;
 }
 
 /* ---- threads ---------------------------------------------------------------------------------------- */
@@ -189,41 +176,11 @@ static int many(void)
     return 0;
 }
 
-/* ---- signals ------------------------------------------------------------------------------------------- */
-
-/* glibc's malloc is not to be entered twice: the handler takes what the main thread does not have in hand, a size
- * that mmap serves; and the main thread goes to its own cache, once its first call has filled that from the arena. */
-static volatile sig_atomic_t handled;
-
-static void on_timer(int number)
-{
-    void *volatile object = realloc(NULL, 0x10000000);
-    free(object);
-    handled++;
-}
-
-static int interrupted(void)
-{
-    const struct itimerval soon = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
-    int calls = 100;
-    use(24, 100);
-    signal(SIGALRM, on_timer);
-    setitimer(ITIMER_REAL, &soon, NULL);
-    while (handled < HANDLERS) {
-        use(24, 100);
-        calls += 100;
-    }
-    setitimer(ITIMER_REAL, &never, NULL);
-    dprintf(1, "calls %d handled %d\n", calls, (int)handled);
-    return 0;
-}
-
 static const struct mode MODES[] = {
     {"rawthreads", raw_threads},
     {"cancelled", cancelled},
     {"late", late},
     {"many", many},
-    {"interrupted", interrupted},
     {0},
 };
 
@@ -243,8 +200,6 @@ int main(int argc, char **argv)
         syscall(SYS_exit_group, 7);
     if (strcmp(what, "nomemory") == 0)
         return no_memory();
-    if (strcmp(what, "oom") == 0 && argc == 3)
-        return out_of_memory((size_t)atoi(argv[2]));
     if (strcmp(what, "inside") == 0)
         use(KILL_AT, 1);
     return 2;

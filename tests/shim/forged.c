@@ -1,10 +1,7 @@
-/* forged.c - a recorded program, one of whose children drops to user 65534 and then writes into the recorder's shared memory.
+/* forged.c - a recorded program, one of whose children writes into the recorder's shared memory.
  *
- *   forged COUNT     the parent and another child make COUNT mallocs of 7001 and 7002 bytes; the hostile one, in between, tries to
- *                     make writable what it may only read, scribbles over the first shared page, and forges sixty slots with a
- *                     slash in their names and chunks with the highest numbers of streams
- *   forged COUNT claims     a child of the same user claims each chunk that is free, all the time, while another, born after that,
- *                     makes COUNT mallocs of 7001 bytes; prints how many a second */
+ *   forged COUNT     a child claims each chunk that is free, all the time, while another, born after that, makes COUNT mallocs of
+ *                    7001 bytes; prints how many a second */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,9 +14,6 @@
 
 #include "shim/modes.h"
 #include "shim/shared/segment.h"
-
-#define SLOTS_FORGED 60u
-#define WAIT_US      1000u
 
 /* By its own mappings, as any process can. */
 static struct seg_view find_segment(void)
@@ -43,40 +37,6 @@ static struct seg_view find_segment(void)
     if ((unsigned long)view.shared != shared)
         exit(4);
     return view;
-}
-
-static void attack(void)
-{
-    const struct seg_view view = find_segment();
-    uint64_t serial = 1000000;
-    if (setgid(65534) != 0 || setuid(65534) != 0)
-        exit(5);
-    if (mprotect(view.header, view.shared_offset, PROT_READ | PROT_WRITE) == 0)
-        exit(6);
-    for (uint32_t i = 0; i < SLOTS_FORGED; i++) {
-        struct seg_slot *slot = &view.slots[SEG_SLOT_COUNT - 1 - i];
-        slot->serial = ++serial;
-        slot->inner_pid = (uint32_t)getpid();
-        slot->map_address = (uint64_t)(uintptr_t)view.header;
-        (void)snprintf(slot->program, sizeof slot->program, "../escaped%u", i);
-        atomic_store(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, (uint32_t)getpid()));
-        for (uint32_t index = 0; index < seg_held(&view); index++) {
-            uint64_t word = SEG_CHUNK_FREE;
-            if (!atomic_compare_exchange_strong(
-                    &view.states[index], &word,
-                    seg_chunk_word(SEG_CHUNK_OPEN, SEG_SLOT_COUNT - 1 - i, FP_LANES_MAX - 1, 1)))
-                continue;
-            seg_chunk(&view, index)->serial = serial;
-            seg_chunk(&view, index)->lane = FP_LANES_MAX - 1;
-            atomic_store(&seg_chunk(&view, index)->magic, SEG_CHUNK_MAGIC);
-            atomic_store(&view.states[index],
-                         seg_chunk_word(SEG_CHUNK_FULL, SEG_SLOT_COUNT - 1 - i, FP_LANES_MAX - 1, 0));
-            break;
-        }
-        (void)usleep(WAIT_US);
-    }
-    for (uint32_t i = 0; i < sizeof *view.shared / 8; i++)
-        ((volatile uint64_t *)view.shared)[i] = UINT64_MAX - i;
 }
 
 static uint32_t own_slot(const struct seg_view *view)
@@ -138,25 +98,5 @@ static int beside_claims(long count)
 
 int main(int argc, char **argv)
 {
-    const long count = argc > 1 ? atol(argv[1]) : 0;
-    int status = -1;
-    pid_t other, bad;
-    if (argc > 2)
-        return beside_claims(count);
-    use(7001, count / 2);
-    bad = fork();
-    if (bad == 0) {
-        use(7003, 10);
-        attack();
-        _exit(0);
-    }
-    other = fork();
-    if (other == 0) {
-        use(7002, count);
-        _exit(0);
-    }
-    use(7001, count - count / 2);
-    if (waitpid(other, NULL, 0) != other || waitpid(bad, &status, 0) != bad || !WIFEXITED(status))
-        return 1;
-    return WEXITSTATUS(status);
+    return beside_claims(argc > 1 ? atol(argv[1]) : 0);
 }

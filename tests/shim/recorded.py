@@ -129,7 +129,7 @@ def record(command, options=(), env=None, status=0, **kwargs):
     collector = Collector(*options)
     check(collector.answer[:3], 'ok ', 'answer of mallab-collect')
     result = subprocess.run(command, env=collector.environment(env), stdout=subprocess.PIPE, check=False,
-                            timeout=100, text=True, **kwargs)
+                            timeout=300, text=True, **kwargs)
     check(result.returncode, status, 'exit status of ' + command[0])
     recording = collector.end()
     recording.output = result.stdout
@@ -166,7 +166,7 @@ def preload(command, env=None, status=0, **kwargs):
     """Run a command under LD_PRELOAD alone."""
     needs(ALONE)
     directory = os.path.join(temporary(), 'out')
-    result = subprocess.run(command, check=False, timeout=100, text=True, stdout=subprocess.PIPE,
+    result = subprocess.run(command, check=False, timeout=300, text=True, stdout=subprocess.PIPE,
                             env=clean_environment({'LD_PRELOAD': SHIM, 'MALLAB_OUT': directory, **(env or {})}),
                             **kwargs)
     check(result.returncode, status, 'exit status of ' + command[0])

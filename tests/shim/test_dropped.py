@@ -19,7 +19,7 @@ def run(how, count=COUNT, stops=False):
     collector = recorded.Collector()
     if stops:
         collector.process.send_signal(signal.SIGSTOP)
-    result = subprocess.run([DROPPED, how, str(count)], env=collector.environment(), stdout=subprocess.PIPE, check=False, timeout=200)
+    result = subprocess.run([DROPPED, how, str(count)], env=collector.environment(), stdout=subprocess.PIPE, check=False, timeout=300)
     collector.process.send_signal(signal.SIGCONT)
     if result.returncode == 77:
         print(how + ': no namespaces here')

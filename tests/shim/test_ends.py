@@ -1,10 +1,6 @@
 """However a process or a thread ends, and wherever in its calls: every completed call is recorded, once."""
-import errno
-import os
-import re
 import resource
 import subprocess
-import time
 
 import recorded
 from recorded import check, check_whole
@@ -80,64 +76,6 @@ def test_no_room_for_the_recorder():
     check(json['complete'], False, 'complete')
 
 
-def make_group():
-    """A control group of 64 MiB without swap, at the top of the hierarchy that has the memory controller; None, and why, where
-    there can be none."""
-    why = []
-    for top, settings in (('/sys/fs/cgroup/memory', ('memory.limit_in_bytes', 'memory.memsw.limit_in_bytes')),
-                          ('/sys/fs/cgroup', ('memory.max', 'memory.swap.max'))):
-        group = os.path.join(top, 'mallab-test-%d' % os.getpid())
-        try:
-            os.mkdir(group)
-        except OSError as error:
-            why.append(str(error))
-            continue
-        if not os.path.exists(os.path.join(group, settings[0])):
-            os.rmdir(group)
-            why.append('no memory controller below ' + top)
-            continue
-        put(group, settings[0], str(64 << 20))
-        if os.path.exists(os.path.join(group, settings[1])): # not where swap is not accounted
-            put(group, settings[1], '0' if settings[1] == 'memory.swap.max' else str(64 << 20))
-        return group
-    print('left out: no control group to be had: %s' % '; '.join(why))
-    return None
-
-
-def put(group, name, value):
-    with open(os.path.join(group, name), 'w', encoding='utf-8') as file:
-        file.write(value)
-
-
-def remove_group(group):
-    """The kernel lets go of a member a moment after it was waited for."""
-    for _ in range(2000):
-        try:
-            os.rmdir(group)
-            return
-        except OSError as error:
-            if error.errno != errno.EBUSY:
-                raise
-        time.sleep(0.001)
-    raise AssertionError('%s is still in use' % group)
-
-
-def test_out_of_memory():
-    """The kernel's OOM killer, in a control group of 64 MiB, of whichever version. Elsewhere only SIGKILL stands for it
-    (test_processes.py), which is what it sends."""
-    group = make_group()
-    if group is None:
-        return
-    try:
-        footprint = one('oom', arguments=['4096'], status=-9,
-                        preexec_fn=lambda: put(group, 'cgroup.procs', str(os.getpid())))
-        check(pairs(footprint, 5001), (COUNT, COUNT), 'calls before')
-        touched = footprint.count('malloc', 1 << 20)
-        check(30 <= touched <= 64, True, 'objects of 1 MiB when 64 were too many: %d' % touched)
-    finally:
-        remove_group(group)
-
-
 def test_threads_that_end_raw():
     """Their chunks are found by the collector, while the process lives or at its end."""
     for way in (recorded.record, recorded.preload):
@@ -172,19 +110,6 @@ def test_many_threads():
         else: # fewer chunks than threads: what is missing is counted
             check(set(footprint.info['lost']) <= {'ring_full'}, True, 'causes')
             check(footprint.info['events'] + lost, whole, 'events and losses')
-
-
-def test_interrupted_calls():
-    """A handler's calls in the middle of ours: recorded, or counted as lost; the program's own are never touched."""
-    # meson sets it, and the handler's 256 MiB would be filled each time
-    footprint = one('interrupted', whole=False, env={'MALLOC_PERTURB_': '0'})
-    calls, handled = (int(n) for n in re.findall(r'\d+', footprint.output))
-    check(footprint.count('malloc', 24) - calls in range(0, 50), True, "the program's calls")
-    seen = footprint.count('realloc', 0x10000000)
-    lost = footprint.info['lost'].get('reentrant', 0)
-    check(set(footprint.info['lost']) <= {'reentrant'}, True, 'causes')
-    check(2 * seen + lost, 2 * handled, "the handler's calls and the losses")
-    print('handled %d, recorded %d, lost %d' % (handled, seen, lost))
 
 
 recorded.main(globals())

@@ -4,7 +4,6 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 
 import recorded
 from recorded import check, check_whole
@@ -12,7 +11,6 @@ from recorded import check, check_whole
 CHURN = recorded.program('churn')
 COUNT = 300000
 HALF = 2 * (COUNT + 1) # events: a free and a malloc a turn
-ALL = 4 * COUNT
 
 
 def recover(directory, status=0):
@@ -37,11 +35,7 @@ def start(*options):
 
 def finish(program):
     program.stdin.close()
-    check(program.wait(timeout=100), 0, 'exit status of the program')
-
-
-def total(footprint):
-    return footprint.info['events'] + sum(footprint.info['lost'].values())
+    check(program.wait(timeout=300), 0, 'exit status of the program')
 
 
 def check_recovered(collector, footprint):
@@ -76,24 +70,6 @@ def test_when_both_are_killed():
     check_whole(footprint, 'both killed')
     check(footprint.info['events'], HALF, 'events')
     check_recovered(collector, footprint)
-
-
-def test_under_load():
-    """At any moment: in the midst of a block, between its writing and the freeing of its chunks."""
-    chance = random.Random(5)
-    for _ in range(5):
-        collector, program = start('--memory', str(chance.choice((1, 8, 128)) << 20))
-        program.stdin.close() # no pause
-        time.sleep(chance.random() * 0.1)
-        kill(collector.process)
-        check(program.wait(timeout=100), 0, 'exit status of the program')
-        recover(collector.directory)
-        files = [name for name in os.listdir(collector.directory) if name.endswith('.fp')]
-        if not files:
-            continue # killed before it had seen the program: its slot says so
-        footprint = recorded.Recording(collector.directory).only()
-        check(total(footprint), ALL, 'events and losses')
-        check_recovered(collector, footprint)
 
 
 def test_a_living_collector_is_left_alone():

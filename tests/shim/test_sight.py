@@ -1,6 +1,5 @@
-"""The program behaves as if not recorded: same output, descriptors, children, signals, exit status; real programs
-compute the same; mallab's own programs are never recorded."""
-import json
+"""The program behaves as if not recorded: same output, descriptors, children, signals, exit status; mallab's own programs are never
+recorded."""
 import os
 import shutil
 import subprocess
@@ -9,13 +8,6 @@ import recorded
 from recorded import check, check_whole
 
 SIGHT = recorded.program('sight')
-PYTHON_WORK = '''
-import json, re, collections
-data = [{"id": i, "tags": [str(i * 7919 % 1000)] * 3} for i in range(4000)]
-text = json.dumps(data, sort_keys=True)
-words = collections.Counter(re.findall(r"[0-9]+", text))
-print(len(text), json.loads(text) == data, words.most_common(3))
-'''
 
 
 def plain(command, **kwargs):
@@ -25,24 +17,23 @@ def plain(command, **kwargs):
 
 
 def test_nothing_noticed():
+    """By the environment alone, under a collector of ours, and under `mallab record`."""
     recorded.needs(recorded.ALONE)
     expected = plain([SIGHT])
     check(expected.returncode, 3, 'exit status without')
     out = os.path.join(recorded.temporary(), 'out')
-    actual = plain([SIGHT], env={'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out})
-    for part in ('stdout', 'stderr', 'returncode'):
-        check(getattr(actual, part), getattr(expected, part), part + ' under a plain preload')
-    footprint = recorded.wait_complete(out).only()
-    check_whole(footprint, 'sight')
-    check(footprint.count('malloc', 8001), 1, 'the call before main')
-    check(footprint.count('malloc', 8002), 10000, 'the calls of main')
-
+    told = os.path.join(recorded.temporary(), 'out')
     collector = recorded.Collector()
-    actual = subprocess.run([SIGHT], env=collector.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, check=False)
-    for part in ('stdout', 'stderr', 'returncode'):
-        check(getattr(actual, part), getattr(expected, part), part + ' under a collector')
-    check_whole(collector.end().only(), 'sight')
+    for way, command, env in (('preload', [], {'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out}), ('collector', [], collector.environment()),
+                              ('record', [os.path.join(recorded.BUILD, 'mallab'), 'record', '-q', '-o', told, '--'], {})):
+        actual = plain([*command, SIGHT], env=env)
+        for part in ('stdout', 'stderr', 'returncode'):
+            check(getattr(actual, part), getattr(expected, part), part + ' under ' + way)
+    for recording in (recorded.wait_complete(out), collector.end(), recorded.Recording(told)):
+        footprint = recording.only()
+        check_whole(footprint, 'sight')
+        check(footprint.count('malloc', 8001), 1, 'the call before main')
+        check(footprint.count('malloc', 8002), 10000, 'the calls of main')
 
 
 def test_closed_descriptors():
@@ -74,28 +65,6 @@ def test_collector_holds_nothing():
     check(process.stdout.read(), b'', 'the pipe ends')
     check(process.wait(), 0, 'exit status')
     recorded.wait_complete(out)
-
-
-def test_python():
-    recorded.needs('python of its processor')
-    python = next((p for p in ('/usr/bin/python3', shutil.which('python3')) if p and os.path.exists(p)), None)
-    env = {'PYTHONMALLOC': 'malloc', 'PYTHONHASHSEED': '0'}
-    expected = plain([python, '-c', PYTHON_WORK], env=env)
-    recording = recorded.record([python, '-c', PYTHON_WORK], env=env)
-    check(recording.output, expected.stdout, 'what python computes')
-    footprint = recording.only()
-    check_whole(footprint, 'python')
-    check(footprint.info['events'] > 100000, True, 'events of python')
-    live = set()
-    wrong = 0
-    for m in footprint.marks:
-        if m.call == 'free' or m.call == '(resize from)':
-            wrong += m.address != 0 and m.address not in live
-            live.discard(m.address)
-        elif m.address and m.call != '(resident)':
-            wrong += m.address in live
-            live.add(m.address)
-    check(wrong, 0, 'marks that contradict each other')
 
 
 def test_other_allocators():

@@ -47,7 +47,7 @@ def test_stopped():
     collector.process.send_signal(signal.SIGCONT)
     wait_for_events(collector, process)
     process.stdin.close()
-    check(process.wait(timeout=100), 0, 'exit status')
+    check(process.wait(timeout=300), 0, 'exit status')
     recording = collector.end()
     footprint = recording.only()
     check(set(footprint.info['lost']), {'collector'}, 'causes')
@@ -55,24 +55,6 @@ def test_stopped():
     check(footprint.info['events'] >= MADE // 2 - 2, True, 'the second half: %d' % footprint.info['events'])
     gaps = sum(m.size for m in footprint.marks if m.call == '(gap)')
     check(gaps, footprint.info['lost'].get('collector'), 'calls missing in the gap')
-
-
-def test_again_and_again():
-    """Stops of which each is longer than a silence is waited for."""
-    recorded.needs('speed for millions of calls')
-    collector, process = start(count=100 * COUNT)
-    stops = 0
-    process.stdin.close()
-    while process.poll() is None and stops < 3:
-        collector.process.send_signal(signal.SIGSTOP)
-        time.sleep(1.2)
-        collector.process.send_signal(signal.SIGCONT)
-        time.sleep(0.05)
-        stops += 1
-    check(process.wait(timeout=100), 0, 'exit status')
-    footprint = collector.end().only()
-    check(total(footprint), 100 * MADE, 'events and losses')
-    check(set(footprint.info['lost']) <= {'collector'}, True, 'causes')
 
 
 def test_zombie():
@@ -85,7 +67,7 @@ def test_zombie():
             file.seek(0)
     process.stdin.close()
     began = time.monotonic_ns()
-    check(process.wait(timeout=100), 0, 'exit status')
+    check(process.wait(timeout=300), 0, 'exit status')
     took = time.monotonic_ns() - began
     check(took < BOUND_NS, True, 'took %d ns' % took)
     collector.process.wait()

@@ -3,7 +3,6 @@
  *   churn       threads one after the other
  *   handover    producers and consumers on shared slots
  *   exits       return, pthread_exit, cancellation, with destructors that allocate and free in every iteration
- *   crowd       more threads at one time than a small segment has chunks
  *   leaderexit  the main thread ends first
  *   handler     calls from a signal handler, between the program's own */
 #include <pthread.h>
@@ -111,32 +110,6 @@ static int exits(void)
     return 0;
 }
 
-/* ---- more threads than chunks ------------------------------------------------------------------------ */
-
-#define CROWD 16
-
-static pthread_barrier_t everybody;
-
-/* Each keeps a chunk open with a few records in it, and none goes on before the last has come. */
-static void *crowd_body(void *unused)
-{
-    use(7501, 10);
-    pthread_barrier_wait(&everybody);
-    return NULL;
-}
-
-static int crowd(void)
-{
-    pthread_t threads[CROWD];
-    pthread_barrier_init(&everybody, NULL, CROWD);
-    for (int i = 0; i < CROWD; i++)
-        threads[i] = start(crowd_body, NULL);
-    for (int i = 0; i < CROWD; i++)
-        pthread_join(threads[i], NULL);
-    use(7502, 20000);
-    return 0;
-}
-
 static pthread_t leader;
 
 static void *after_leader(void *unused)
@@ -178,7 +151,6 @@ static const struct mode MODES[] = {
     {"handover", handover},
     {"exits", exits},
     {"leaderexit", leader_exit},
-    {"crowd", crowd},
     {"handler", handler},
     {0},
 };
