@@ -7,25 +7,40 @@
  *   misaligned 8 bytes off, each object
  *   vague      returns NULL from a calloc, with what an earlier system call of its own left in errno
  *   lazy       breaks none: it uses 32 MiB once and leaves it to the kernel to take them back when it has to
+ *   linger     breaks none: each thread that allocated works for LINGERS_NS more as it ends, as allocators do that give back a
+ *              thread's cache
+ *
+ * REFUSES builds one that refuses requests of a million bytes and more, or aborts where BROKEN is crash, and has neither memalign
+ * nor aligned_alloc; LACKS one without posix_memalign, of which no candidate can be made.
  *
  * Calls are counted for requests of 100 to 4000 bytes only: what the C library and the harness ask for is of other
  * sizes or comes before. It hands out a mapping from its start and takes nothing back: it lives for one short run. */
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define POOL_BYTES (UINT64_C(1) << 34) /* reserved, not used */
 #define LAZY_BYTES (UINT64_C(32) << 20)
+#define LINGERS_NS 3000000
+#if defined REFUSES || defined LACKS
+#define MOST_BYTES 1000000u
+#else
+#define MOST_BYTES SIZE_MAX
+#endif
 
 static _Atomic uintptr_t next;
 static _Atomic long counted;
 static _Atomic uintptr_t latest;
+static pthread_key_t at_end;
+static bool lingers;
 
 static bool is_time(const char *what, size_t size)
 {
@@ -61,8 +76,31 @@ static void be_lazy(void)
         abort();
 }
 
+static void linger(void *unused)
+{
+    struct timespec begin, now;
+    (void)unused;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < LINGERS_NS);
+}
+
+__attribute__((constructor)) static void begin_lingering(void)
+{
+    lingers = is_always("linger") && pthread_key_create(&at_end, linger) == 0;
+}
+
 static void *take(size_t alignment, size_t size)
 {
+    if (lingers)
+        pthread_setspecific(at_end, &at_end);
+    if (size >= MOST_BYTES) {
+        if (is_always("crash"))
+            abort();
+        errno = ENOMEM;
+        return NULL;
+    }
     if (atomic_load(&next) == 0) { /* first called before main, in one thread */
         void *pool = mmap(NULL, POOL_BYTES, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -137,6 +175,7 @@ void free(void *object)
 {
 }
 
+#ifndef LACKS
 int posix_memalign(void **ret_object, size_t alignment, size_t size)
 {
     void *object = take(alignment < 16 ? 16 : alignment, size);
@@ -146,6 +185,7 @@ int posix_memalign(void **ret_object, size_t alignment, size_t size)
     return 0;
 }
 
+#ifndef REFUSES
 void *aligned_alloc(size_t alignment, size_t size)
 {
     return take(alignment < 16 ? 16 : alignment, size);
@@ -155,3 +195,5 @@ void *memalign(size_t alignment, size_t size)
 {
     return take(alignment < 16 ? 16 : alignment, size);
 }
+#endif
+#endif

@@ -233,6 +233,17 @@ class Lab(unittest.TestCase):
             self.skipTest("a sanitizer stands in for the allocators of this build")
         return path
 
+    def broken_allocators(self, *promises, at=None):
+        """Settings with a directory of candidates: glibc, and for each promise one that breaks it (broken.c) at a call, not its usual one."""
+        directory = self.place / "allocators"
+        directory.mkdir(exist_ok=True)
+        shutil.copy(SOURCE / "allocators" / "glibc.ini", directory)
+        for promise in promises:
+            usual = 50 if promise in ("calloc", "realloc", "vague") else 500  # among those that it counts
+            (directory / f"{promise}.ini").write_text(f"[allocator]\nname = {promise}\npreload = {PROGRAMS}/libbroken.so\nsettings = unproven\n"
+                                                      f"[environment]\nBROKEN = {promise}\nBROKEN_AT = {at or usual}\n")
+        return {"env": {"MALLAB_ALLOCATORS": str(directory)}}
+
     def replay_everywhere(self, workload):
         """Replay on every allocator found: the same ops, threads and live bytes, each proven. Returns the runs."""
         names = candidates()

@@ -53,11 +53,6 @@ class Passes(lab.Lab):
         run = self.answer("replay", "--json", "--latency", "-a", "glibc+mmap", self.many)
         self.assertEqual(run["latency"]["count"], run["ops"])
 
-    def test_misuse(self):
-        result = self.replay("glibc", "--latency", "--promises", self.many)
-        self.assertEqual(result.returncode, lab.MISUSE, result.stderr)
-        self.assert_one_line(result)
-
     def test_longest_window(self):
         """A window is the furthest that a thread can be ahead of another in recorded time."""
         run = self.run_json("glibc", self.many)
@@ -85,14 +80,3 @@ class Passes(lab.Lab):
             self.assertNotIn(f"{name}_ratio", latency)
         for disturbance in answer["disturbances"]:
             self.assertTrue(disturbance["text"] and disturbance["remedy"])
-
-    def test_ab_table(self):
-        kept = self.place / "result.json"
-        result = self.mallab("ab", "-a", "glibc,glibc+mmap", "-n", 2, "--latency", "--details", "-o", kept, self.many)
-        table = result.stdout.decode()
-        first, second = json.loads(kept.read_text())["workloads"][0]["candidates"]
-        self.assertIn(second["latency"]["p99_verdict"], ("faster", "slower", "same", "undecided"))
-        self.assertNotIn("p99_verdict", first["latency"])
-        self.assertRegex(table, r"p99 +p99\.9")
-        plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--details", self.many).stdout.decode()
-        self.assertNotIn("p99", plain)

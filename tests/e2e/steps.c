@@ -9,6 +9,9 @@
  *   storm COUNT SIZE   churn in four threads that hand each other every eighth object, until `calm`; some 0.3 us of work between
  *                      two pairs, so that what is recorded while requests are answered is few enough to replay it often
  *   calm               end the storm; answers with the pairs that it made
+ *   leaks COUNT | starts COUNT | churns COUNT | forks COUNT
+ *                      functions of those names leak so many objects, of 1000, 500 and 100 bytes: churns frees all but the last,
+ *                      forks has a child leak that allocates nothing else, and ends without leaving
  *
  * No call of its own besides: lines are read with read(2), the list is static. */
 #include <pthread.h>
@@ -17,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define KEPT_MAX 100000u
@@ -44,6 +48,40 @@ static void churn(size_t count, size_t size)
         *(volatile char *)object = 1;
         free(object);
     }
+}
+
+static void *volatile leaked;
+
+__attribute__((noinline)) static void leaks(size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        leaked = malloc(1000);
+}
+
+__attribute__((noinline)) static void starts(size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        leaked = malloc(500);
+}
+
+__attribute__((noinline)) static void churns(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        leaked = malloc(100);
+        if (i + 1 < count)
+            free(leaked);
+    }
+}
+
+__attribute__((noinline)) static void forks(size_t count)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        leaks(count);
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, NULL, 0) != child)
+        abort();
 }
 
 struct order {
@@ -118,6 +156,14 @@ int main(void)
                 free(kept[first++]);
         } else if (strncmp(line, "churn ", 6) == 0) {
             churn(order.count, order.size);
+        } else if (strncmp(line, "leaks ", 6) == 0) {
+            leaks(order.count);
+        } else if (strncmp(line, "starts ", 7) == 0) {
+            starts(order.count);
+        } else if (strncmp(line, "churns ", 7) == 0) {
+            churns(order.count);
+        } else if (strncmp(line, "forks ", 6) == 0) {
+            forks(order.count);
         } else if (strcmp(line, "storm") == 0) {
             for (size_t i = 0; i < THREADS; i++)
                 if (pthread_create(&threads[i], NULL, stormer, (void *)i) != 0)

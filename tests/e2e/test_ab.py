@@ -53,13 +53,6 @@ class Ab(lab.Lab):
             self.assertIn(name, shown)
         self.assertEqual(self.mallab("report", "--json", "result.json").stdout, (self.place / "result.json").read_bytes())
 
-    def test_json_of_a_workload(self):
-        workload = self.convert(self.record(lab.PROGRAMS / "repeat", 60_000, stdout=lab.subprocess.DEVNULL))
-        result = self.answer("ab", "-n", 2, "--json", workload)
-        first = self.check_result(result, 2)
-        again = self.answer("ab", "-n", 1, "-a", "glibc", "--json", workload)["workloads"][0]
-        self.assertEqual(first["digest"], again["digest"])
-
     def test_a_failing_command_is_said_to_have_failed_and_still_measured(self):
         result = self.mallab("ab", "-n", 2, "-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/repeat 50000; exit 7")
         self.assertIn("7", result.stderr.decode())

@@ -7,9 +7,6 @@ import subprocess
 
 import lab
 
-BROKEN = lab.PROGRAMS / "libbroken.so"
-AT = {"calloc": 50, "realloc": 50, "vague": 50}  # the call at which it is broken, among those that it counts
-AT_ELSE = 500
 
 
 def number(grouped):
@@ -21,20 +18,9 @@ class Broken(lab.Lab):
         super().setUp()
         self.one, self.many = (self.made(threads, 20_000, 21, 500, name=name) for name, threads in (("one.wl", 1), ("many.wl", 12)))
 
-    def directory(self, *promises, at=None):
-        """A directory of candidates: glibc, and one broken allocator for each promise. at: not the usual call of each."""
-        directory = self.place / "allocators"
-        directory.mkdir(exist_ok=True)
-        (directory / "glibc.ini").write_text((lab.SOURCE / "allocators" / "glibc.ini").read_text())
-        for promise in promises:
-            (directory / f"{promise}.ini").write_text(
-                f"[allocator]\nname = {promise}\npreload = {BROKEN}\nsettings = unproven\n"
-                f"[environment]\nBROKEN = {promise}\nBROKEN_AT = {at or AT.get(promise, AT_ELSE)}\n")
-        return {"env": {"MALLAB_ALLOCATORS": str(directory)}}
-
     def check(self, promise, workload, *fragments):
         result = self.mallab("replay", "--promises", "--json", "-a", promise, workload, status=lab.FAILED,
-                             **self.directory(promise))
+                             **self.broken_allocators(promise))
         self.assertEqual(result.stdout, b"")
         self.assert_one_line(result, *fragments)
         return result.stderr.decode()
@@ -62,14 +48,14 @@ class Broken(lab.Lab):
 
     def test_a_flood_of_messages(self):
         """200,000 lines before the cause: `ab` finds it at the end."""
-        result = self.mallab("ab", "-a", "glibc,flood", "-n", "1", self.one, status=lab.FAILED, **self.directory("flood"))
+        result = self.mallab("ab", "-a", "glibc,flood", "-n", "1", self.one, status=lab.FAILED, **self.broken_allocators("flood"))
         self.assertIn(b"the allocator returned NULL", result.stdout + result.stderr)
 
     def test_signals_end_the_run(self):
         """What ends `mallab replay` ends the run too, and the status is that signal's."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
             with self.subTest(number=number):
-                env = {**os.environ, **self.directory("hang")["env"]}
+                env = {**os.environ, **self.broken_allocators("hang")["env"]}
                 process = subprocess.Popen([lab.BUILD / "mallab", "replay", "-a", "hang", self.one], env=env,
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 while not lab.children(process.pid):
@@ -101,13 +87,13 @@ class Broken(lab.Lab):
         null = self.check("null", self.one, "returned NULL", "B in", "objects live", "MB available: the allocator is broken")
         crash = self.check("abort", self.one, "SIGABRT in op ")
         self.assertEqual(re.search(r"(?:at|in) op ([\d,]+)", null)[1], re.search(r"in op ([\d,]+)", crash)[1])
-        timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.directory("abort"))
+        timed = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **self.broken_allocators("abort"))
         first, last = map(number, re.search(r"one of the ops ([\d,]+) to ([\d,]+)", timed.stderr.decode()).groups())
         self.assertTrue(first <= number(re.search(r"in op ([\d,]+)", crash)[1]) <= last, (timed.stderr, crash))
 
     def test_one_fault_has_one_reason(self):
         """Whatever is in errno, a calloc has no alignment that could be refused; in a timed run, a check and `ab`."""
-        directory = self.directory("vague")
+        directory = self.broken_allocators("vague")
         reason = r"returned NULL at op [\d,]+: .*; the machine has [\d,]+ MB available: the allocator is broken"
         for options in ((), ("--promises",)):
             with self.subTest(options=options):
@@ -118,21 +104,16 @@ class Broken(lab.Lab):
 
     def test_a_crash_under_a_limit_names_the_limit_first(self):
         """Where calls are refused the crash may be of that; the allocator without a limit is told the rest alone."""
-        directory = self.directory("abort")
+        directory = self.broken_allocators("abort")
         limited = self.mallab("replay", "-a", "abort", "--limit", "20G", "--limit-by", "data", self.one, status=lab.FAILED, **directory)
         self.assert_one_line(limited, "the limit is 21.5 GB, and it may not bear a mapping that is refused; else it does not bear a call")
         free = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **directory)
         self.assertNotIn(b"limit", free.stderr)
 
-    def test_a_hanging_one_is_given_up(self):
-        result = self.mallab("replay", "--timeout", "1s", "-a", "hang", self.one, status=lab.FAILED,
-                             **self.directory("hang"))
-        self.assert_one_line(result, "--timeout is over", "ops done")
-
     def test_the_others_go_on(self):
         promises = ["null", "abort", "hang", "overlap"]
         result = self.mallab("ab", "--json", "-q", "-n", "2", "--timeout", "5s", "-a", ",".join(["glibc"] + promises),
-                             self.one, status=lab.FAILED, **self.directory(*promises))
+                             self.one, status=lab.FAILED, **self.broken_allocators(*promises))
         entries = {one["name"]: one for one in json.loads(result.stdout)["workloads"][0]["candidates"]}
         self.assertIsNone(entries["glibc"]["failed"])
         self.assertEqual(len(entries["glibc"]["runs"]), 2)
@@ -143,7 +124,7 @@ class Broken(lab.Lab):
                          ("crash", signal.SIGABRT))
         self.assertIn("gave no answer in 5 s", entries["hang"]["failed"])
         table = self.mallab("ab", "-q", "--details", "-n", "2", "--promises", "--timeout", "5s", "-a", "glibc,null,overlap", self.one,
-                            status=lab.FAILED, **self.directory(*promises))
+                            status=lab.FAILED, **self.broken_allocators(*promises))
         text = table.stdout.decode()
         self.assertRegex(text, r"null +- .* died")
         self.assertRegex(text, r"overlap +- .* failed")
@@ -151,7 +132,7 @@ class Broken(lab.Lab):
 
     def test_broken_in_the_rest(self):
         """Calls of the harness, behind the recording's: the phase is named, --promises makes them, and nothing is left in figures."""
-        late = self.directory("abort", "overlap", at=40_000)
+        late = self.broken_allocators("abort", "overlap", at=40_000)
         result = self.mallab("replay", "--promises", "-a", "abort", self.one, status=lab.FAILED, **late)
         self.assert_one_line(result, "SIGABRT in the rest after the last op, at its call ", "malloc of ",
                              "a call of the harness and none of the recording")
@@ -180,11 +161,6 @@ class Broken(lab.Lab):
         run = self.answer("replay", "--one-thread", "--json", "-a", "glibc", self.many)
         self.assertEqual(run["threads_as"], "one")
 
-    def test_check_in_a_comparison(self):
-        result = self.answer("ab", "--json", "-q", "-n", "2", "--promises", "-a", "glibc", self.one)
-        self.assertIs(result["check"], True)
-        self.assertGreater(result["workloads"][0]["candidates"][0]["check"]["objects_verified"], 10_000)
-
     def test_limit(self):
         """Too little memory ends a run with the op and what was live; enough of it changes nothing."""
         own = self.answer("replay", "--json", "-a", "glibc", self.one)
@@ -203,18 +179,6 @@ class Broken(lab.Lab):
         self.assertEqual((failure["cause"], failure["limit_bytes"]), ("null", narrow))
         self.assertLessEqual(failure["live_bytes"], narrow + 400_000)
 
-    def test_nobody_survives(self):
-        """The table says so, in units, and finds no cause for a noise that was never measured."""
-        narrow = self.answer("replay", "--json", "-a", "glibc", self.one)["live_peak_bytes"] // 2
-        told = self.mallab("ab", "-q", "--details", "-n", "1", "--limit", narrow, "--limit-by", "data", "-a", "glibc",
-                           self.one, status=lab.FAILED)
-        text = " ".join(told.stdout.decode().split())
-        limit = re.search(r"no candidate survives the limit of ([0-9.]+ [kM]B): raise --limit", text)
-        self.assertTrue(limit, text)
-        self.assertIn(f"; the limit is {narrow / 1e6:.1f} MB", text)
-        self.assertNotRegex(text, r"\d{6,} bytes")
-        self.assertNotIn("control ", text)
-
     def test_limit_below_what_is_mapped_at_load(self):
         """What an allocator maps before the first op is its own: else one that maps ahead would survive any limit."""
         result = self.mallab("replay", "-a", "glibc", "--limit", "4K", "--limit-by", "data", self.one, status=lab.FAILED)
@@ -222,34 +186,3 @@ class Broken(lab.Lab):
         if "mimalloc" in lab.candidates():
             run = self.mallab("replay", "-a", "mimalloc", "--limit", "8M", "--limit-by", "data", self.one, status=lab.FAILED)
             self.assert_one_line(run, "the limit is 8.4 MB")
-
-    def test_misuse(self):
-        for arguments in (["--limit", "0"], ["--limit", "much"], ["-a", "none", "--promises"]):
-            self.mallab("replay", *arguments, self.one, status=lab.MISUSE)
-        self.mallab("ab", "--limit", "x", self.one, status=lab.MISUSE)
-        for arguments, words in ((["--limit", "8M", "--limit-by", "hand"], "--limit-by takes 'cgroup' or 'data'"),
-                                 (["--limit-by", "cgroup"], "--limit says which"), (["--limit-in", "/x"], "--limit says which"),
-                                 (["--limit", "8M", "--limit-by", "data", "--limit-in", "/x"], "--limit-in is for control groups")):
-            for verb in ("replay", "ab"):
-                self.assertIn(words, self.mallab(verb, *arguments, self.one, status=lab.MISUSE).stderr.decode())
-
-    def test_interrupted(self):
-        """Ctrl-C: the rounds finished before are kept, and the result says that it was stopped."""
-        out = self.place / "result.json"
-        process = lab.on_terminal([lab.BUILD / "mallab", "ab", "--details", "-n", "1000", "-o", out, "-a", "glibc", self.many],
-                                  stdout=subprocess.PIPE, env=lab.environment())
-        seen = b""
-        while not re.search(rb"round ([2-9]|\d\d+),", seen):
-            byte = process.stderr.read(1)
-            self.assertTrue(byte, seen)
-            seen += byte
-        process.send_signal(signal.SIGINT)
-        stdout, _ = process.communicate(timeout=lab.PATIENCE_S)
-        self.assertEqual(process.returncode, -signal.SIGINT)
-        text = " ".join(self.mallab("help", "ab").stdout.decode().split())
-        self.assertRegex(text, rf"exit codes: .* Ctrl-C .* signal ends mallab \({128 + signal.SIGINT} in a shell\)")
-        self.assertIn(b"stopped before the 1,000 asked for", b" ".join(stdout.split()))
-        result = json.loads(out.read_text())
-        self.assertIs(result["stopped"], True)
-        self.assertGreaterEqual(result["rounds"], int(re.search(rb"round (\d+),", seen)[1]) - 1)
-        self.assertEqual(len(result["workloads"][0]["candidates"][0]["runs"]), result["rounds"])

@@ -1,17 +1,12 @@
 """Which process of a recording is meant: info and convert agree on --process, programs that one process was (exec) are chosen by their
 footprints, and what is not there is told with what helps. What info says of a process as a whole: of a recording, its footprints and a
 workload alike; six lines, and all of it."""
-import os
 import shutil
-import stat
 import subprocess
 
 import lab
 
 PYTHON = "data = [str(i) * 3 for i in range(20000)]; print(len(data))"
-THREADS = ("import threading\n"
-           "def work(): [str(i) for i in range(3000)]\n"
-           "[threading.Thread(target=work).start() for _ in 'ab']")
 
 
 class Choosing(lab.Lab):
@@ -112,15 +107,6 @@ class Choosing(lab.Lab):
         text = self.mallab("info", "--details", "--process", self.pid, self.recording).stdout.decode()
         self.assertNotIn("sums of", text)
 
-    def test_one_process_lists_its_threads(self):
-        recording = self.record("/usr/bin/python3", "-c", THREADS)
-        told = self.info(recording)
-        self.assertEqual(len(told["process_list"]), 1)
-        self.assertEqual(len(told["thread_list"]), 3)
-        self.assertEqual(sum(one["events"] for one in told["thread_list"]), told["events"])
-        self.assertIn("\nthread ", self.mallab("info", "--details", recording).stdout.decode())
-        self.assertEqual(self.info(self.recording)["thread_list"], [])
-
     # ---- footprints that are missing
 
     def test_one_is_missing(self):
@@ -146,40 +132,72 @@ class Choosing(lab.Lab):
         self.assertNotEqual(made["program"], "python3")
         self.assertTrue(made["complete"])
 
-    def test_all_are_missing(self):
-        copy = self.copy(*[one["file"] for one in self.listed])
-        for options in ([], ["--process", str(self.pid)]):
-            self.said("info", "--salvage", *options, copy, status=lab.BAD_INPUT)
 
-    def test_without_permission(self):
-        """Root may read everything; so somebody else tries."""
-        copy = self.copy()
-        self.place.chmod(0o755)
-        copy.chmod(0)
-        self.addCleanup(copy.chmod, stat.S_IRWXU)
-        settings = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-        result = self.mallab("convert", "-o", "-", copy, status=lab.BAD_INPUT, **settings)
-        self.assertIn("Permission denied", result.stderr.decode())
+WORK = "import json; data = json.dumps([{str(i): [i, str(i)]} for i in range(%d)]); json.loads(data)"
 
-    # ---- what is said
 
-    def test_quiet(self):
-        recording = self.record("/usr/bin/python3", "-c", "import os; data = [str(i) for i in range(999)]\n"
-                                "if os.fork() == 0: data = list(data); os._exit(0)\nos.wait()", name="forked")
-        child = min(self.info(recording)["process_list"], key=lambda one: one["events"])
-        loud = self.said("convert", "-o", "b.wl", "--process", child["file"], recording)
-        self.assertIn("alive before", loud)
-        self.assertEqual(self.said("convert", "-q", "-o", "c.wl", "--process", child["file"], recording), "")
+class Each(lab.Lab):
+    """A group is converted: each of its processes becomes what converting it alone makes of it; one that is damaged or missing leaves the
+    others alone; nothing is written over, and no directory stays behind for nothing."""
 
-    def test_a_text_has_its_own_size(self):
-        self.mallab("convert", "--to", "text", "-o", "whole.txt", "--process", self.pid, self.recording)
-        size = (self.place / "whole.txt").stat().st_size
-        told = self.info("whole.txt")
-        self.assertEqual((told["kind"], told["file_bytes"]), ("text", size))
-        self.assertAlmostEqual(told["bytes_per_event"], size / told["events"])
-        with subprocess.Popen(["cat", self.place / "whole.txt"], stdout=subprocess.PIPE) as pipe:
-            text = self.mallab("info", "--details", "-", stdin=pipe.stdout).stdout.decode()
-        self.assertRegex(text, r"^file +-: text of ")
+    def setUp(self):
+        super().setUp()
+        script = "".join(f'/usr/bin/python3 -c "{WORK % size}" & ' for size in (2000, 3000, 4000)) + "wait"
+        self.recording = self.place / "tree"
+        self.mallab("record", "-q", "-o", self.recording, "--", "/bin/sh", "-c", script)
+
+    def footprints(self, name="python3"):
+        return sorted(self.recording.glob(f"{name}.*.fp"))
+
+    def convert(self, *options, status=lab.DONE):
+        return self.mallab("convert", *options, "--process", "python3", self.recording, status=status).stderr.decode()
+
+    def test_as_each_alone(self):
+        self.assertEqual(len(self.footprints()), 3)
+        alone = {}
+        for path in self.footprints():
+            self.mallab("convert", "-q", "-f", "-o", "alone.wl", "--process", path.name, self.recording)
+            alone[path.stem] = (self.place / "alone.wl").read_bytes()
+        self.convert("-q", "-o", "out")
+        made = {path.stem: path.read_bytes() for path in (self.place / "out").iterdir()}
+        self.assertEqual(made, alone)
+
+    def test_one_is_damaged(self):
+        damaged = self.footprints()[1]
+        content = bytearray(damaged.read_bytes())
+        content[len(content) // 2] ^= 1
+        damaged.write_bytes(content)
+        result = self.mallab("convert", "--json", "--process", "python3", "-o", "out", self.recording,
+                             status=lab.BAD_INPUT)
+        self.assertIn(f"python3.{damaged.stem.split('.')[1]}: ", result.stderr.decode())
+        self.assertIn("checksum", result.stderr.decode())
+        made = sorted(path.stem for path in (self.place / "out").iterdir())
+        self.assertEqual(made, [path.stem for path in self.footprints() if path != damaged])
+
+    def test_one_is_missing(self):
+        gone = self.footprints()[1]
+        gone.unlink()
+        self.assertIn("is missing", self.convert("-q", "-o", "out", status=lab.BAD_INPUT))
+        self.assertIn(f"footprint '{gone.name}' is missing", self.convert("-q", "-f", "--salvage", "-o", "out"))
+        self.assertEqual(len(list((self.place / "out").iterdir())), 2)
+
+    def test_nothing_is_written_over(self):
+        self.convert("-q", "-o", "out")
+        self.assertIn("likewise 2 more of 3", self.convert("-q", "-o", "out", status=lab.FAILED))
+        kept = self.place / "out" / f"{self.footprints()[2].stem}.wl"
+        for path in (self.place / "out").iterdir():
+            if path != kept:
+                path.unlink()
+        kept.write_text("mine")
+        self.assertIn("exists already", self.convert("-q", "-o", "out", status=lab.FAILED))
+        self.assertEqual([path.name for path in (self.place / "out").iterdir()], [kept.name])
+        self.assertEqual(kept.read_text(), "mine")
+
+    def test_no_empty_directory_is_left(self):
+        (self.place / "mine").mkdir()
+        for name, stays in ("out", False), ("mine", True):
+            self.convert("-q", "--from-time", "5m", "-o", name, status=lab.MISUSE)
+            self.assertEqual((self.place / name).exists(), stays)
 
 
 USAGE = lab.BUILD / "tests" / "shim" / "shim_usage"

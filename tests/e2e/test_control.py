@@ -3,7 +3,6 @@ name. The recorded program does as it is told (steps.c), so every count here is 
 
 import json
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -359,7 +358,7 @@ class Windows(lab.Lab):
 
     def test_forks_across_windows(self):
         """A child forked in the second window begins with what its parent had by then."""
-        steps = Steps(self, "--window", "1h", command=(lab.PROGRAMS / "leaky",))
+        steps = Steps(self, "--window", "1h")
         steps.do("leaks 10")
         steps.ask("--rotate")
         steps.do("leaks 5")
@@ -417,17 +416,3 @@ class Names(lab.Lab):
         lab.run(["bash", "-c", f"cat /dev/null; {STEPS} </dev/null"], env=environment)
         self.wait_for_end("r")
         self.assertEqual([p["name"] for p in self.info(self.place / "r")["process_list"]], ["steps"])
-
-
-class Refused(lab.Lab):
-    def test_what_is_no_recording(self):
-        for place, status, word in ((self.place / "none", lab.BAD_INPUT, "does not exist"),
-                                    (pathlib.Path(__file__), lab.BAD_INPUT, "is a file"),
-                                    (self.place, lab.BAD_INPUT, "no recording")):
-            result = self.mallab("record", "--control", place, "--pause", status=status)
-            self.assert_one_line(result, place, word)
-
-    def test_a_finished_recording(self):
-        directory = self.record(STEPS)
-        result = self.mallab("record", "--control", directory, "--pause", status=lab.FAILED)
-        self.assert_one_line(result, directory, "has ended")

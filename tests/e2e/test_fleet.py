@@ -81,14 +81,6 @@ class Fleet(lab.Lab):
         self.assertEqual(len(document["left_out"]), 3, document["left_out"])
         self.assertEqual(document["fleet"]["workloads"], 5)
 
-    def test_a_result_that_was_stopped_is_told(self):
-        self.fill(6)
-        self.put(2, lambda one: one.update(stopped=True))
-        (mixed,) = self.together()[0]["mixed"]
-        self.assertEqual((mixed["what"], [kind["results"] for kind in mixed["kinds"]]), ("rounds", [5, 1]))
-        self.assertIn("stopped before all were made", mixed["kinds"][1]["value"])
-        self.assertEqual(pathlib.Path(mixed["kinds"][1]["file"]).name, "web2.json")
-
     def test_who_is_expected(self):
         self.fill(6)
         self.assertEqual(self.together("--expect", "web3,web3")[0]["missing"], [])  # named twice is one

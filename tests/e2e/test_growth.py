@@ -144,12 +144,9 @@ class Growth(lab.Lab):
         self.assertTrue(19e6 < growth["low"] < growth["bytes_per_hour"] < growth["high"] < 21e6, growth)
         details = self.mallab("report", "--details", self.place / "steady.json").stdout.decode()
         self.assertRegex(details, r"(?m)^growth +as recorded by 19\S* to (19|20)\S* MB an hour$")
-        _, _, screen = self.measured(stairs, "-a", "glibc,jemalloc", grows=20e6)
-        self.assertRegex(" ".join(screen.split()), r"MB an hour: as recorded (1[89]|20)(\.\d)?; glibc \S+, jemalloc [23]\S+ ")
-        for grows in (0, 100e3):
-            _, _, screen = self.measured(tide, "-a", "glibc,jemalloc", grows=grows)
-            self.assertNotIn("\ngrowth ", screen)
-            self.assertIsNone(recorded(tide))
+        _, _, screen = self.measured(tide, "-a", "glibc,jemalloc", grows=100e3)
+        self.assertNotIn("\ngrowth ", screen)
+        self.assertIsNone(recorded(tide))
 
     def test_leak_is_of_what_is_live(self):
         growth, live, screen = self.measured(leaks, "-a", "glibc,jemalloc", grows=0)

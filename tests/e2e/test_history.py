@@ -3,7 +3,6 @@ a move that was put into one, damaged and foreign files beside them, and what is
 import json
 import os
 import re
-import shutil
 
 import lab
 
@@ -23,69 +22,12 @@ class History(lab.Lab):
             (path,) = re.findall(r"kept as '(.*)'", said)
             assert os.path.exists(path), said
 
-    @staticmethod
-    def slower(run, factor):
-        return dict(run, whole_ns_per_op=run["whole_ns_per_op"] * factor, batch_ns=[round(time * factor) for time in run["batch_ns"]])
-
-    def copy(self):
-        """The directory, and in it a later result in which the second candidate is slower by a third, beyond doubt."""
-        copy = self.place / "copy"
-        shutil.copytree(self.kept, copy)
-        names = sorted(path.name for path in copy.iterdir())
-        for day, name in enumerate(names + ["later.json"]):
-            result = json.loads((copy / (name if day < 2 else names[0])).read_text())
-            result["created_unix_ns"] = (1_800_000_000 + 86400 * day) * 10**9
-            (workload,) = result["workloads"]
-            workload["rounds"], workload["floor"] = 10, None
-            runs = workload["candidates"][0]["runs"] * 5
-            workload["candidates"][0]["runs"] = workload["control"]["runs"] = runs
-            workload["candidates"][1]["runs"] = [self.slower(run, 1 if day < 2 else 1.33) for run in runs]
-            (copy / name).write_text(json.dumps(result))
-        return copy
-
     def test_names(self):
         names = sorted(path.name for path in self.kept.iterdir())
         self.assertEqual(len(names), 2)
         for name in names:
             self.assertRegex(name, r"^web\.ci-1\.\d{8}T\d{6}Z(-2)?\.json$")
             self.assertEqual(json.loads((self.kept / name).read_text())["machine"]["name"], "ci 1")
-
-    def test_formats_agree(self):
-        copy = self.copy()
-        history = self.answer("report", "--json", copy)
-        self.assertEqual(history["schema"], "mallab-history/1")
-        self.assertEqual((history["results"], history["left_out"]), (3, []))
-        self.assertEqual({(point["workload"], point["machine"], point["baseline"]) for point in history["points"]}, {("web.wl", "ci 1", "glibc")})
-        self.assertEqual([point["is_baseline"] for point in history["points"]], [True] * 3 + [False] * 3)
-        points = history["points"][3:]
-        self.assertEqual([point["time_moved"] for point in points], [None, None, "slower"])
-        self.assertAlmostEqual(points[2]["time_change"], 1.33, places=4)
-        for point in points:
-            result = self.answer("report", "--json", copy / point["file"])  # of its samples, whatever it says
-            entry = result["workloads"][0]["candidates"][1]
-            self.assertEqual(point["created_unix_ns"], result["created_unix_ns"])
-            for key in ("steady_ns_per_op", "ratio"):
-                self.assertEqual(point[key], entry["time"][key])
-            self.assertEqual(point["resident_peak_bytes"], entry["resident"]["peak_bytes"])
-        text = self.mallab("report", copy).stdout.decode()
-        self.assertTrue(all(len(line) <= 100 for line in text.splitlines()))
-        self.assertRegex(text, r"2027-01-17 08:00 .*\+33\.0%.*slower")
-        self.assertIn("1 here", text)
-        self.assertIn("slower", self.mallab("report", "--format", "md", copy).stdout.decode())
-        self.mallab("report", "-o", "out.txt", copy)
-        self.assertEqual((self.place / "out.txt").read_text(), text)
-        self.assertEqual(self.mallab("report", copy).stdout.decode(), text)
-
-    def test_what_lies_beside_results(self):
-        copy = self.copy()
-        (copy / "times.json").write_text('{"results": []}')
-        (copy / "notes.txt").write_text("no JSON, no matter")
-        result = self.mallab("report", copy)
-        self.assert_one_line(result, "times.json", "no result of 'mallab ab'")
-        (copy / "cut.json").write_text((copy / "later.json").read_text()[:1000])
-        result = self.mallab("report", copy, status=lab.BAD_INPUT)
-        self.assertIn(b"cut.json': no JSON", result.stderr)
-        self.assertIn(b"slower", result.stdout)  # the others are shown
 
     def test_refused(self):
         (self.place / "empty").mkdir()

@@ -1,17 +1,17 @@
-"""The HTML report in a headless Chromium: what it shows, what its controls do, that it asks for nothing from outside, that
-no name in a result becomes markup, and that it fits a phone."""
+"""The HTML report in a headless Chromium, of results, of a history and of a fleet: what it shows, what its controls do, that it asks for
+nothing from outside, that no name in a result becomes markup, and that it fits a phone."""
 import json
 import math
 import unittest
 
 import browser
+import fleet_files
 import html_result
-from lab import BAD_INPUT, Lab
+from lab import FAILED, Lab
 
 SHEET_INSIDE = 703  # 186 mm of A4 upright, in pixels of the style sheet
 NAMES = ["glibc", "jemalloc", "mimalloc", "tcmalloc", "jemalloc+bg"]
 ROWS = "[...document.querySelectorAll('[aria-label=Candidates] tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
-CELLS = "[...document.querySelectorAll('.figures tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
 FIRST_ROWS = f"{ROWS}.map((row) => row[0])"
 
 
@@ -90,24 +90,6 @@ class Page(Lab):
             page.open(self.page(result))
             for words in expected:
                 self.assertIn(words, self.texts(page, ".ranges .tick"))
-
-    def test_several_workloads(self):
-        """A link to each workload, which is closed and told by its verdict; no two colours of one name."""
-        result = html_result.result(NAMES[:3], full=False)
-        for ratio in (.5, .8):
-            again = html_result.result(NAMES[:3], full=False)["workloads"][0]
-            again["candidates"][1]["time"]["ratio"] = ratio
-            result["workloads"].append(again)
-        path = self.page(result, html_result.result(NAMES[:3], full=False, workload="other.wl"))
-        page = self.browser
-        page.open(path)
-        self.assertEqual(len(self.texts(page, ".workload h2")), 4)
-        self.assertIn("time: jemalloc saves ", self.texts(page, "summary .small")[0])
-        self.assertEqual(page.run("document.querySelectorAll('details.workload[open]').length"), 0)
-        page.run("document.querySelectorAll('.workload summary')[1].click()")
-        page.settle()
-        self.assertGreater(page.run("document.querySelectorAll('details.workload[open] .drawing').length"), 0)
-        self.judge_quiet(page, path)
 
     def drawn(self, page):
         return page.run("document.querySelector('.legend + .plot .drawing').innerHTML")
@@ -264,32 +246,12 @@ class Page(Lab):
         self.assertRegex(moved[0], r"2023-11-26 22:13: slower by 2\d\.\d% in time \(changed: version\)$")
         self.assertRegex(moved[1], r"2023-11-30 22:13: more by 2[45]\.\d% in peak memory$")
         self.assertEqual(page.run("document.querySelectorAll('.chart:first-of-type .dot').length"), 48)
-        self.judge_history_table(page, history)
         self.judge_pointer(page, history)
         self.judge_theme(page)
         self.judge_quiet(page, path)
         page.open(path, width=360, height=780)
         self.judge_words(page)
         self.judge_width(page, 360)
-
-    def judge_history_table(self, page, history):
-        """The tables of the screen, a row for each result and candidate."""
-        rows = page.run(CELLS)
-        self.assertEqual(len(rows), len(history["points"]))
-        newest, row = history["points"][47], rows[47]
-        self.assertEqual(row[0], "2023-12-07 22:13")
-        self.assertIn(f"{newest['steady_ns_per_op']:.1f}", row)
-        self.assertIn(f"-{100 * (1 - newest['ratio']):.1f}%", row)
-        self.assertIn(f"{newest['resident_peak_bytes'] / 1e6:.1f}", row)
-
-    def test_commits_and_labels(self):
-        results = html_result.days(3)
-        for result, label, commit in zip(results, (None, "https://ci.example/build/7", "javascript:alert(1)"), ("0123456789abcdef0-dirty", "a" * 40, None)):
-            result.update({key: value for key, value in (("label", label), ("commit", commit)) if value})
-        page = self.browser
-        page.open(self.history(results)[0])
-        self.assertEqual(self.texts(page, ".figures tbody tr td:nth-child(2)")[:3], ["012345678-dirty", "https://ci.example/build/7", "javascript:alert(1)"])
-        self.assertEqual(page.run("document.querySelectorAll('main a').length"), 0)
 
     def judge_pointer(self, page, history):
         """In the middle of the axis stand the values of the night in the middle; of a line that is hidden, none is drawn."""
@@ -305,18 +267,6 @@ class Page(Lab):
         self.assertEqual(page.run("document.querySelectorAll('.chart:first-of-type .dot').length"), 24)
         page.run(f"{button}.click()")
 
-    def test_history_of_one_result_and_of_several_series(self):
-        results = html_result.days(2)
-        results[1]["machine"]["name"] = "other"
-        results[0]["workloads"][0]["candidates"][2]["runs"] = []  # no figure is no point, and none at 0
-        path, _ = self.history(results)
-        page = self.browser
-        page.open(path)
-        self.assertEqual([words.strip() for words in self.texts(page, "article h2")], ["web.wl, ci, against glibc", "web.wl, other, against glibc"])
-        self.assertEqual(len(self.texts(page, ".chart")), 4)
-        self.assertEqual(page.run("[...document.querySelectorAll('.chart')].map((one) => one.querySelectorAll('.dot').length)"), [1, 2, 2, 3])
-        self.judge_quiet(page, path)
-
     def test_names_in_a_history_are_never_markup(self):
         bad = html_result.HOSTILE
         results = html_result.days(3, names=(bad, "b" + bad))
@@ -324,19 +274,57 @@ class Page(Lab):
             result["machine"]["name"] = result["workloads"][0]["name"] = bad
         results[2]["mallab_version"] = results[2]["machine"]["cpu"] = results[2]["workloads"][0]["candidates"][1]["version"] = bad
         results[2]["workloads"][0]["candidates"][1]["failed"] = bad
+        results[1].update(label="https://ci.example/build/7", commit="javascript:alert(1)")
         path, _ = self.history(results)
         self.assertEqual(path.read_text().count("</script"), 2)
         page = self.browser
         page.open(path)
         self.assertIsNone(page.run("window.broken"))
-        self.assertEqual(page.run("document.querySelectorAll('img, b').length"), 0)
+        self.assertEqual(page.run("document.querySelectorAll('img, b, main a').length"), 0)
         self.assertIn("<img src=x", page.run("document.getElementById('main').textContent"))
         self.judge_quiet(page, path)
 
+    # ---- a fleet --------------------------------------------------------------------------------
 
-class Command(Lab):
-    def test_what_is_no_result_is_refused(self):
-        (self.place / "r.json").write_text("{}")
-        told = self.mallab("report", "--format", "html", "-o", "x.html", "r.json", status=BAD_INPUT)
-        self.assert_one_line(told, "r.json")
-        self.assertFalse((self.place / "x.html").exists())
+    def fleet_page(self, *operands, status=0):
+        self.mallab("report", "--format", "html", "--force", "-o", "out.html", *operands, status=status)
+        self.browser.open(self.place / "out.html")
+        self.judge_quiet(self.browser, self.place / "out.html")
+        return self.browser
+
+    def test_names_of_a_fleet_stay_words_and_a_phone_is_wide_enough(self):
+        def hostile(number, workload):
+            if number == 4:
+                workload.update(label=html_result.HOSTILE, name=html_result.HOSTILE, program=html_result.HOSTILE)
+            if number == 5:
+                workload["candidates"][2]["failed"] = html_result.HOSTILE
+
+        base = json.loads(fleet_files.BASE.read_text())
+        base["workloads"][0]["candidates"] = [one for one in base["workloads"][0]["candidates"] if not one.get("failed")]
+        (self.place / "results").mkdir()
+        for number in range(30):
+            one = fleet_files.result(number, base, label=f"web-{number:04d}")
+            hostile(number, one["workloads"][0])
+            fleet_files.write(self.place / "results" / f"{number:04d}.json", one)
+        (self.place / "hosts").write_text("".join(f"<b>{number}</b>\n" for number in range(30)))
+        page = self.fleet_page("--together", "--expect", "hosts", "results", status=FAILED)
+        self.assertIsNone(page.run("window.broken ?? null"))
+        self.assertEqual(page.run("document.querySelectorAll('main img, main b').length"), 0)
+        self.assertIn("30 of those expected", page.run("document.querySelector('.result').textContent"))
+        self.assertEqual(page.run("document.querySelectorAll('td.bad').length > 0"), True)
+        for width in (360, 800):
+            page.open(self.place / "out.html", width=width, dark=True)
+            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
+
+    def test_a_result_of_several_has_its_workloads_below(self):
+        """`ab` of several: the same block on top, below it each workload by its name."""
+        result = html_result.result(["glibc", "jemalloc"], full=False)
+        for at in range(1, 6):
+            again = html_result.result(["glibc", "jemalloc"], full=False)["workloads"][0]
+            again.update(name=f"other{at}.wl", file_digest=f"{at}")
+            result["workloads"].append(again)
+        (self.place / "several.json").write_text(json.dumps(result))
+        page = self.fleet_page("several.json")
+        self.assertEqual(page.run("document.querySelectorAll('[aria-label=\"Every host\"] table').length"), 1)
+        self.assertEqual(page.run("[...document.querySelectorAll('details.workload h2')].map((one) => one.textContent.split(' (')[0])")[1:],
+                         [f"other{at}.wl" for at in range(1, 6)])

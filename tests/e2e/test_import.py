@@ -1,8 +1,6 @@
 """Real traces of glibc's mtrace and of heaptrack, made here and now: what converts is what the program says it did, and
 what mallab itself recorded of it. Workloads without time, and with threads put in order, replay and compare."""
-import gzip
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -13,8 +11,6 @@ import lab
 PROGRAM = lab.PROGRAMS / "told"
 DEBUG_LIBRARY = next((str(path) for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64")
                       if (path := pathlib.Path(folder) / "libc_malloc_debug.so.0").exists()), None)
-INTERPRET = next((path for path in ("/usr/lib/heaptrack/libexec/heaptrack_interpret",
-                                    "/usr/libexec/heaptrack_interpret") if os.path.exists(path)), None)
 
 
 def calls(info, *names):
@@ -110,16 +106,3 @@ class Traces(lab.Lab):
         self.assertIs(info["complete"], False)
         self.assertEqual(info["irregularities"]["cut_lines"], 1)
         self.assertEqual(info["events"], len(re.findall(rb"^[+-] ", cut.read_bytes(), re.M)) - 1)
-
-    @lab.needs("heaptrack", "zstd")
-    @unittest.skipUnless(INTERPRET, "no heaptrack_interpret")
-    def test_heaptrack_interpreted_is_refused_with_the_remedy(self):
-        trace, _ = self.heaptrack("raw", 100)
-        plain = subprocess.run(["zstd", "-dc", trace], check=True, capture_output=True).stdout
-        interpreted = self.place / "interpreted.gz"
-        interpreted.write_bytes(gzip.compress(subprocess.run([INTERPRET], input=plain, check=True,
-                                                             capture_output=True).stdout))
-        for verb in (["convert", "-o", "out.wl"], ["info"], ["ab"]):
-            result = self.mallab(*verb, interpreted, status=lab.BAD_INPUT)
-            self.assertIn(b"heaptrack --raw", result.stderr)
-        self.assertFalse((self.place / "out.wl").exists())

@@ -7,20 +7,14 @@ import signal
 import subprocess
 
 import lab
+from test_control import Steps
 
 
-class Recorded(lab.Told):
-    """leaky.c, recorded with its call stacks, which does what it is told."""
+class Recorded(Steps):
+    """steps.c, recorded with its call stacks."""
 
-    def __init__(self, test, *options):
-        super().__init__(test, (lab.PROGRAMS / "leaky",), "--quiet", "--sites", *options, name="rec", stderr=subprocess.DEVNULL)
-
-    def do(self, what, count):
-        assert super().do(f"{what} {count}") == "done"
-
-    def pids(self):
-        facts = self.json()
-        return facts["command_pid"], facts["collector"]["pid"]
+    def __init__(self, test):
+        super().__init__(test, "--quiet", "--sites", name="rec")
 
 
 def objects(answer, function="leaks"):
@@ -33,28 +27,19 @@ class Leaks(lab.Lab):
 
     def test_a_killed_program_is_told_to_its_last_object(self):
         program = Recorded(self)
-        program.do("leaks", 10)
-        program.do("leaks", 50)
-        os.kill(program.pids()[0], signal.SIGKILL)
-        program.end()
+        program.do("leaks 10")
+        program.do("leaks 50")
+        os.kill(program.json()["command_pid"], signal.SIGKILL)
+        lab.Told.end(program)
         answer = self.look()
         self.assertIs(answer["complete"], True)
         self.assertEqual(objects(answer), 60)
         self.assertEqual(answer["sites"][0]["stack"][0]["function"], "leaks")
 
-    def test_a_killed_collector_leaves_all_to_be_recovered(self):
-        program = Recorded(self)
-        program.do("leaks", 30)
-        command, collector = program.pids()
-        os.kill(collector, signal.SIGKILL)
-        os.kill(command, signal.SIGKILL)
-        program.end()
-        self.assertEqual(objects(self.look()), 30)
-
     def test_while_it_goes_on_all_is_seen_that_is_old_enough(self):
         program = Recorded(self)
         for count in (10, 7):
-            program.do("leaks", count)
+            program.do(f"leaks {count}")
             before = objects(self.look())
             self.assertEqual(objects(self.look("--older", "1h")), 0)
             lab.wait_for(lambda: objects(self.look("--older", "10ms")) == before, "them to become old")
@@ -67,7 +52,7 @@ class Leaks(lab.Lab):
         program = Recorded(self)
         moments = []
         for count in (10, 5, 7):
-            program.do("leaks", count)
+            program.do(f"leaks {count}")
             moments.append(self.look()["end_ns"] // 1_000_000 + 1)
             lab.wait_for(lambda: self.look()["end_ns"] > (moments[-1] + 1) * 1_000_000, "the next millisecond")
         program.end()
@@ -78,11 +63,11 @@ class Leaks(lab.Lab):
 
     def test_growth_age_and_what_was_made_at_the_start(self):
         program = Recorded(self)
-        program.do("starts", 10)
-        program.do("churns", 500)
+        program.do("starts 10")
+        program.do("churns 500")
 
         def sites():
-            program.do("leaks", 1)
+            program.do("leaks 1")
             return {site["site"]: site for site in self.look()["sites"]}
         # All of the first are of the first quarter when four times as much time has passed, and older than the others became.
         lab.wait_for(lambda: sites()["starts"]["quarter1_bytes"] == 5000 and sites()["churns"]["overdue_bytes"] == 100, "time to pass")
@@ -100,9 +85,9 @@ class Leaks(lab.Lab):
 
     def test_a_child_inherits_what_its_parent_allocated(self):
         program = Recorded(self)
-        program.do("leaks", 10)
-        program.do("forks", 5)
-        program.do("leaks", 2)
+        program.do("leaks 10")
+        program.do("forks 5")
+        program.do("leaks 2")
         program.end()
         facts = self.listing("rec")
         parent = facts["command_pid"]

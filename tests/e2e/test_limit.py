@@ -9,7 +9,6 @@ import time
 import groups
 import lab
 
-BROKEN = lab.PROGRAMS / "libbroken.so"
 
 
 class Limit(lab.Lab):
@@ -74,18 +73,9 @@ class Limit(lab.Lab):
         self.assertGreaterEqual(wide["limit"]["runs"], 1)
         self.assertEqual((wide["limit"]["runs_at_limit"], wide["limit"]["at_limit_count_max"]), (0, 0))
 
-    def broken(self, promise):
-        directory = self.place / "allocators"
-        directory.mkdir(exist_ok=True)
-        for name in ("glibc", promise):
-            (directory / f"{name}.ini").write_text((lab.SOURCE / "allocators" / "glibc.ini").read_text(encoding="utf-8") if name == "glibc" else
-                f"[allocator]\nname = {promise}\npreload = {BROKEN}\nsettings = unproven\n"
-                f"[environment]\nBROKEN = {promise}\nBROKEN_AT = 500\n", encoding="utf-8")
-        return {"MALLAB_ALLOCATORS": str(directory)}
-
     def test_a_survivor_without_room(self):
         """Pages that an allocator does not need count until the kernel takes them back, which it does before it kills."""
-        env = self.broken("lazy")
+        env = self.broken_allocators("lazy")["env"]
         wide = self.answer("replay", "--json", "-a", "lazy", *self.here, "--limit", "1G", self.one, env=env)
         self.assertEqual(wide["limit"]["at_limit_count"], 0)
         limit = wide["resident"]["peak_bytes"] - (16 << 20)
@@ -120,7 +110,7 @@ class Limit(lab.Lab):
     def hang(self):
         """A run that never ends, in a group; returns mallab, and the group's directory once the run is in it, not before:
         mallab's trial of the place is another group, which comes and goes."""
-        env = self.broken("hang")
+        env = self.broken_allocators("hang")["env"]
         process = subprocess.Popen([lab.BUILD / "mallab", "replay", "-a", "hang", "--limit", "1G", *self.here, self.one],
                                    env={**os.environ, **env}, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)

@@ -1,6 +1,5 @@
 """Where resident memory goes: the parts add up, come from the allocator, and are null where it does not tell. Large objects that a program
 uses in part are noted when they go and at the end, carried through every format, and a replay is as large as the program was."""
-import re
 
 import lab
 
@@ -58,16 +57,6 @@ class Waste(lab.Lab):
         self.assertIsNone(self.answer("replay", "--json", "-a", "none", self.workload)["waste"])
         self.assertIsNone(self.answer("replay", "--json", "--promises", "-a", "glibc", self.workload)["waste"])
 
-    def test_in_the_text_of_a_replay_and_in_a_comparison(self):
-        text = self.mallab("replay", "-a", "glibc", self.workload).stdout.decode()
-        for line in text.splitlines():
-            self.assertRegex(line, r"^.{35} \S", "keys and values stand in columns")
-        for part in ("live", "rounding", "cached", "metadata", "rest"):
-            self.assertRegex(text, rf"(?m)^waste\.peak\.{part}_bytes +-?[\d,]+$")
-        result = self.answer("ab", "--json", "-q", "-n", "1", "-a", "glibc", self.workload)["workloads"][0]
-        self.assertGreater(result["candidates"][0]["waste"]["peak"]["live_bytes"], 0)
-        self.assertIsNone(result["candidates"][0]["runs"][0]["waste"], "only the warm-up looks")
-
 
 MIB = 1 << 20
 TRULY = 6 * MIB + 4000 * 112  # 4 of one buffer, 2 of the kept one, small objects
@@ -120,10 +109,3 @@ class Sparse(lab.Lab):
         self.assertEqual(self.info(recording)["large_noted"], 0)
         self.assertIn("is not known", self.mallab("info", "--details", recording).stdout.decode())
         self.assertGreater(self.peak(self.convert(recording)), 24 * MIB)
-
-    def test_text_keeps_them(self):
-        text, again = self.place / "w.txt", self.place / "again.wl"
-        self.mallab("convert", "--to", "text", "-o", text, self.workload)
-        self.assertEqual(len(re.findall(r"^touched \d+$", text.read_text(), re.M)), 4)
-        self.mallab("convert", "-o", again, text)
-        self.assertEqual(again.read_bytes(), self.workload.read_bytes())

@@ -23,32 +23,18 @@ class Selecting(lab.Lab):
     def report(self, *options, source, name="selected.wl"):
         return self.answer("convert", "--json", "--quiet", "--force", "-o", name, *options, source)
 
-    def refused(self, *options, source, fragments, status=lab.MISUSE):
-        result = self.mallab("convert", "-o", "none.wl", *options, source, status=status)
-        said = result.stderr.decode()
-        for fragment in fragments:
-            self.assertIn(fragment, said)
-        self.assertEqual(list(self.place.glob("none.wl*")), [], "a file was left behind")
-
     def digest(self, workload):
         return self.answer("replay", "--json", "-a", "none", workload)["digest"]
 
-    def check_repeatable(self, *options, source):
-        first, second = self.place / "first.wl", self.place / "second.wl"
-        for out in (first, second):
-            self.mallab("convert", "--quiet", "--force", "-o", out, *options, source)
-        self.assertEqual(first.read_bytes(), second.read_bytes())
-        return first
-
 
 class Threads(Selecting):
-    """A program whose threads hand objects over, recorded."""
+    """A program of several threads, recorded."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         keeper = cls.keeper()
-        cls.recording = keeper.record(lab.PROGRAMS / "handover", 3000, 200, stdout=subprocess.DEVNULL)
+        cls.recording = keeper.record(lab.PROGRAMS / "told", 3000, 3, stdout=subprocess.DEVNULL)
         (cls.footprint,) = cls.recording.glob("*.fp")
         cls.whole = keeper.place / "whole.wl"
         keeper.mallab("convert", "-o", cls.whole, cls.footprint)
@@ -110,33 +96,6 @@ class Threads(Selecting):
         self.assertEqual(before["live_end_bytes"], self.facts["live_end_bytes"])
         self.replay_everywhere(self.place / "part1.wl")
 
-    def time_of_call(self, share):
-        """When so much of all calls was made: a program's calls may all come late, or all at once."""
-        calls = int(self.seen["events"] * share)
-        return self.report("--head", str(calls), source=self.footprint)["duration_ns"]
-
-    def test_all_at_once(self):
-        options = ["--from-time", f"{self.time_of_call(0.2)}ns", "--to-time", "end", "--head", "500"]
-        workload = self.check_repeatable(*options, source=self.footprint)
-        facts = self.info(workload)
-        self.assertIn("; first 500 calls", facts["selection"]["text"])
-        self.assertIn("; first 500 calls", self.mallab("info", "--details", workload).stdout.decode())
-        self.replay_everywhere(workload)
-        # info with the same options says what convert made of it.
-        told = self.answer("info", "--json", *options, self.footprint)
-        for key in ("ops", "threads", "live_peak_bytes", "duration_ns", "selection", "inherited_objects"):
-            self.assertEqual(told[key], facts[key], key)
-        self.assertEqual(told["events"], 500)
-
-    def test_refused(self):
-        source = self.footprint
-        self.refused("--from-time", "1d", source=source, fragments=["no call is in what was selected", "86400 s"])
-        self.refused("--from-time", "2s", "--to-time", "1s", source=source, fragments=["not before"])
-        self.refused("--from-time", "50%", "--to-time", "1ns", source=source, fragments=["ends before it begins"])
-        for arguments in (["info", "--head", "1"], ["ab", "--head", "10"]):
-            result = self.mallab(*arguments, self.whole, status=lab.MISUSE)
-            self.assertIn(b"workload", result.stderr)
-
     def test_ab_selects_and_says_so(self):
         out = self.place / "result.json"
         self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "--seed", "1", "--head", "1000", "-o", out, self.footprint)
@@ -168,28 +127,3 @@ class Interrupted(Selecting):
                 process.wait()
             self.assertEqual(process.returncode, -number)
             self.assertEqual(list(self.place.glob("*")), [])
-
-
-class Export(lab.Lab):
-    def handover(self, rounds):
-        return self.convert(self.record(lab.PROGRAMS / "handover", rounds, 100))
-
-    def test_an_interrupted_export_leaves_nothing(self):
-        workload = self.handover(150000)
-        before = sorted(path.name for path in self.place.iterdir())
-        for name, output, number in (("text", "ops.txt", signal.SIGINT), ("text", "ops.txt", signal.SIGTERM)):
-            self.assertTrue(any(self.interrupted(name, output, workload, number) for _ in range(20)), "always too late")
-            self.assertEqual(sorted(path.name for path in self.place.iterdir()), before, name)
-
-    def interrupted(self, name, output, workload, number):
-        """Whether the signal came in time: before the output had its name. A finished export is removed."""
-        mallab = subprocess.Popen([lab.BUILD / "mallab", "convert", "--quiet", "--to", name, "-o", output, workload],
-                                  cwd=self.place, stderr=subprocess.DEVNULL)
-        while mallab.poll() is None and not lab.writes_into(mallab.pid, self.place):
-            time.sleep(0.0005)
-        mallab.send_signal(number)
-        if mallab.wait(lab.PATIENCE_S) == -number:
-            return True
-        self.assertEqual(mallab.returncode, 0)
-        (self.place / output).unlink()
-        return False

@@ -1,13 +1,11 @@
 """Who allocates and who does not free: a program whose sites are known, recorded with its call stacks."""
 import ctypes.util
-import fcntl
 import json
 import os
 import pathlib
 import re
 import struct
 import subprocess
-import termios
 import unittest
 
 import lab
@@ -21,7 +19,8 @@ class Sites(lab.Lab):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.program = lab.BUILD / "tests/e2e/sites"
+        cls.program, cls.exact = lab.BUILD / "tests/e2e/sites", None
+        cls.exact = cls.keeper().record()
 
     def record(self, how="--sites", name="rec"):
         self.mallab("record", "--quiet", how, "-o", name, self.program)
@@ -33,7 +32,7 @@ class Sites(lab.Lab):
 
     def setUp(self):
         super().setUp()
-        self.record_path = self.record()
+        self.record_path = self.exact
 
     def test_counts_of_each_function(self):
         answer, sites = self.told("sites", "--by", "function")
@@ -172,26 +171,6 @@ class Sites(lab.Lab):
         self.mallab("convert", "--quiet", "-o", "back.wl", "all.txt")
         self.assertEqual((self.place / "back.wl").read_bytes(), (self.place / "none.wl").read_bytes())
 
-    def test_screens_fit_the_terminal(self):
-        for verb in ("sites", "leaks"):
-            master, slave = os.openpty()
-            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-            with subprocess.Popen([lab.BUILD / "mallab", verb, "-q", "--top", "3", self.record_path], stdout=slave) as process:
-                os.close(slave)
-                said = b""
-                try:
-                    while piece := os.read(master, 65536):
-                        said += piece
-                except OSError:  # the other end is closed
-                    pass
-            os.close(master)
-            self.assertEqual(process.returncode, 0)
-            self.assertIn(b"keeps", said)
-            self.assertLessEqual(max(map(len, said.decode().split("\r\n"))), 60, said)
-
-    def test_no_stack_is_cut(self):
-        self.assertNotRegex(self.mallab("sites", self.record_path).stdout.decode(), "(?m)^cut ")
-
     def test_a_sample_has_the_exact_figures_in_its_ranges(self):
         exact, known = self.told("sites", "--by", "function")
         self.record_path = self.record("--sites=4K", "sample")
@@ -200,7 +179,7 @@ class Sites(lab.Lab):
             told = answer[key] if answer[key] is not None else 0
             self.assertLess(abs(told - exact[key]), 4 * (answer[key + "_high"] - told) + 1, (key, answer))
         self.assertEqual((exact["sample_bytes"], answer["sample_bytes"]), (None, 4096))
-        info, whole = self.info(self.record_path), self.info(self.place / "rec")
+        info, whole = self.info(self.record_path), self.info(self.exact)
         self.assertEqual((info["sample_bytes"], whole.get("sample_bytes")), (4096, None))
         self.assertLess(info["events"], whole["events"] / 3)
         self.assert_whole(info)
@@ -248,16 +227,6 @@ class Sites(lab.Lab):
         subprocess.run([self.program], env={**os.environ, **env}, check=True)
         self.wait_for_end("alone")
         self.assertEqual(json.loads(self.mallab("sites", "--json", self.place / "alone").stdout)["sample_bytes"], 4096)
-
-    def test_a_mean_that_is_none_is_refused(self):
-        for wrong in ("--sites=1", "--sites=5X", "--sites=2G", "--sites="):
-            said = self.mallab("record", wrong, "true", status=lab.MISUSE).stderr.decode()
-            self.assertIn("--sites takes a size from 1K to 1G", said)
-
-    def test_a_recording_without_stacks_is_told(self):
-        self.mallab("record", "--quiet", "-o", "plain", self.program)
-        said = self.mallab("sites", self.place / "plain", status=lab.BAD_INPUT).stderr.decode()
-        self.assertIn("mallab record --sites", said)
 
 
 class Chosen(Witnessed):

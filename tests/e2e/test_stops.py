@@ -7,7 +7,6 @@ import pathlib
 import re
 import signal
 import subprocess
-import threading
 
 import lab
 from lab import needs
@@ -69,12 +68,6 @@ class Stops(lab.Lab):
         self.assertIn("as --end asked", said)
         self.assertNotIn("not recorded", said)
 
-    def test_quiet(self):
-        steps = Steps(self, "-q", "--duration", "1s")
-        steps.do("take 5 1000")
-        lab.wait_for(lambda: "collector" not in steps.json(), "the end")
-        self.assertEqual(steps.end(), "")
-
     def test_the_size(self):
         steps = Said(self, "--max-size", "512K", command=("sh", "-c", f"{CHURN} 1000000; exec {STEPS}"))
         steps.line("recording stopped after", "--max-size")
@@ -104,26 +97,6 @@ class Stops(lab.Lab):
         lab.wait_for(lambda: not os.path.exists(f"/proc/{collector}"), "its end")
         result = self.mallab("record", "--control", steps.directory, "--status", status=lab.FAILED)
         self.assert_one_line(result, "does not go on")
-        steps.end()
-
-    def test_controllers_at_one_time(self):
-        """Each is answered, whatever the others ask for."""
-        steps = Steps(self, "--window", "1h")
-        steps.do("take 5 1000")
-        codes = []
-
-        def control(verb):
-            for _ in range(5):
-                result = lab.run([lab.BUILD / "mallab", "record", "--control", steps.directory, verb])
-                codes.append(result.returncode)
-
-        threads = [threading.Thread(target=control, args=(verb,)) for verb in ("--pause", "--resume", "--rotate", "--status")]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(codes, [0] * 20)
-        steps.ask("--resume")
         steps.end()
 
     def test_one_that_was_answered_and_overruled(self):

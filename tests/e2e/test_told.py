@@ -25,37 +25,6 @@ def kill_collector(steps):
 
 
 class Killed(lab.Lab):
-    def check_unknown(self, path, pid):
-        """What is not known is not called nothing; a second look says the same."""
-        for _ in range(2):
-            info = self.info(path)
-            self.assertIs(info["complete"], False)
-            self.assertIs(info["lost_known"], False)
-            self.assertIn(f"process {pid} ran on", info["incomplete_why"])
-            text = self.mallab("info", path).stdout.decode()
-            self.assertRegex(text, r"lost +not known")
-            self.assertNotRegex(text, r"lost +nothing")
-            report = self.mallab("convert", "--json", "-f", "-o", "out.wl", path)
-            self.assertIn("the recording is not whole: its collector was killed", report.stderr.decode())
-            told = json.loads(report.stdout)
-            self.assertEqual((told["complete"], told["lost_known"]), (False, False))
-            workload = self.info(self.place / "out.wl")
-            self.assertEqual((workload["complete"], workload["lost_known"]), (False, False))
-
-    def test_recovered_while_the_program_lives(self):
-        steps = Steps(self)
-        steps.do("take 100 1000")
-        kill_collector(steps)
-        said = self.mallab("convert", "-o", "first.wl", steps.directory).stderr.decode()
-        self.assertIn("its collector was killed", said)
-        steps.do("churn 200000 1000")  # nobody counts these
-        steps.end()
-        info = self.info(steps.directory)
-        self.assertEqual(info["events_by_call"]["malloc"], 100)
-        [process] = info["process_list"]
-        self.assertEqual(process["ended"], "running")
-        self.check_unknown(steps.directory, process["pid"])
-        self.check_unknown(steps.directory / process["file"], process["pid"])  # also by itself
 
     def test_what_is_left_in_shared_memory_is_said(self):
         """With `mallab record` killed too nobody recovers it, until somebody asks for it."""
@@ -130,14 +99,6 @@ class OneWindow(lab.Lab):
         self.assertGreater(run["inherited_ops"], 1000)
         self.assertLess(run["inherited_ops"], run["ops"])
         self.assertLess(facts["windows"], 10)
-
-    def test_the_table_says_so(self):
-        result = self.mallab("ab", "--details", "-n", 2, "-a", "glibc", "-o", "result.json", self.footprint)
-        [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
-        self.assertEqual((workload["ops"], workload["inherited_ops"]), (self.OLD + 2 * self.NEW, self.OLD))
-        table = " ".join(result.stdout.decode().split())
-        self.assertIn("6,000 calls are too few", table)
-        self.assertNotIn("not whole", table)
 
 
 class Kept(lab.Lab):

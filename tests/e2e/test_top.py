@@ -8,41 +8,24 @@ import signal
 import struct
 import subprocess
 import termios
-import unittest
 
 import lab
-
-PYTHON = "/usr/bin/python3"
-
-# Keeps as many blocks of 100,000 bytes as it is told, says so, and makes THREADS threads that do no more than wait.
-PROGRAM = """
-import sys, threading
-kept, done = [], threading.Event()
-threads = [threading.Thread(target=done.wait) for _ in range(int(sys.argv[1]))]
-[t.start() for t in threads]
-print("ready", flush=True)
-for line in sys.stdin:
-    number = int(line)
-    while len(kept) < number:
-        kept.append(bytearray(100_000))
-    del kept[number:]
-    print(len(kept), flush=True)
-done.set()
-"""
+from test_control import Steps
 
 
-class Recorded(lab.Told):
-    """A program that is being recorded, and keeps as many blocks as it is told."""
+class Recorded(Steps):
+    """steps.c, which is being recorded."""
 
     def __init__(self, test, *options, threads=0):
-        super().__init__(test, (PYTHON, "-c", PROGRAM, threads), "--quiet", *options, env=lab.environment(PYTHONMALLOC="malloc"))
-        assert self.process.stdout.readline() == "ready\n"
+        super().__init__(test, "--quiet", *options)
+        for _ in range(threads):
+            self.do("thread 1 100")
+        self.take(1)
 
-    def keep(self, blocks):
-        assert self.do(blocks) == str(blocks)
+    def take(self, blocks):
+        assert self.do(f"take {blocks} 100000") == "ok"
 
 
-@unittest.skipUnless(os.access(PYTHON, os.X_OK), f"no {PYTHON}")
 class Top(lab.Lab):
     def frame_of(self, directory):
         frame = self.answer("top", "--once", "--json", directory)
@@ -61,12 +44,12 @@ class Top(lab.Lab):
         self.assertEqual(before["interval_ns"], before["duration_ns"])
         self.assertGreater(before["collector_cpu_share"], 0)
         self.assertGreater(before["segment_bytes"], 0)
-        for kept in (10, 50, 20):
-            program.keep(kept)
+        for taken in (10, 50, 20):
+            program.take(taken)
             frame = self.frame()  # all of it, although the program waits and has filled no chunk
             self.assertGreater(frame["events"], before["events"])
             [process] = frame["process_list"]
-            self.assertEqual((process["name"], process["running"], process["threads"]), ("python3", True, 4))
+            self.assertEqual((process["name"], process["running"], process["threads"]), ("steps", True, 4))
             self.assertEqual((process["events"], process["bytes"]), (frame["events"], frame["bytes"]))
             before = frame
         program.end()
@@ -76,17 +59,12 @@ class Top(lab.Lab):
         self.assertEqual((last["events"], last["bytes"]), (info["events"], info["file_bytes"]))
         self.assertIsNone(last["process_list"][0]["rss_bytes"])
 
-    def test_memory_is_what_the_process_holds(self):
-        program = Recorded(self)
-        program.keep(500)  # 50 MB, all of it written to
-        lab.wait_for(lambda: (self.frame()["process_list"][0]["rss_bytes"] or 0) >= 50_000_000, "the collector's look")
-
     def test_it_follows_to_the_end(self):
         program = Recorded(self)
         top = subprocess.Popen([str(lab.BUILD / "mallab"), "top", "--json", "--interval", "100ms", "--count", "600",
                                 "recording"], cwd=self.place, stdout=subprocess.PIPE)
         frames = [json.loads(top.stdout.readline())]
-        program.keep(40)
+        program.take(40)
         while frames[-1]["events"] < frames[0]["events"] + 40:
             frames.append(json.loads(top.stdout.readline()))
         program.end()
@@ -118,10 +96,10 @@ class Top(lab.Lab):
 
     def test_windows_are_one_process(self):
         program = Recorded(self, "--window", "1h", "--keep-windows", "1")
-        program.keep(25)
+        program.take(25)
         before = self.frame()
         self.mallab("record", "--control", "recording", "--rotate")
-        program.keep(50)
+        program.take(50)
         frame = self.frame()
         self.assertEqual((frame["processes"], frame["windows"], frame["windows_removed"]), (1, 2, 1))
         self.assertGreaterEqual(frame["events_removed"], before["events"])
@@ -170,7 +148,7 @@ class Top(lab.Lab):
         top.send_signal(signal.SIGINT)
         self.assertEqual(top.wait(lab.PATIENCE_S), -signal.SIGINT)
         self.assertRegex(self.check_screen(seen)[0], "^recording after ")
-        program.keep(1)  # and the recording went on
+        program.take(1)  # and the recording went on
 
     def test_the_last_frame_on_a_terminal_says_so(self):
         program = Recorded(self)
@@ -181,18 +159,9 @@ class Top(lab.Lab):
         self.assertEqual(top.wait(lab.PATIENCE_S), 0)
         self.assertRegex(self.check_screen(seen)[-1], "^the recording has ended after ")
 
-    def test_who_runs_on_has_not_ended(self):
-        program = Recorded(self)
-        program.keep(30)
-        self.mallab("record", "--control", "recording", "--end")
-        frame = self.frame()
-        self.assertEqual((frame["state"], frame["processes_running"], frame["processes_ran_on"]), ("ended", 0, 1))
-        self.assertIs(frame["process_list"][0]["running"], True)
-        self.assertIn("1 process ran on when it ended", self.mallab("top", "--once", "recording").stdout.decode())
-
     def test_a_collector_that_does_not_answer(self):
         program = Recorded(self)
-        program.keep(5)
+        program.take(5)
         collector = self.frame()["collector_pid"]
         lab.halt(collector)
         try:
@@ -204,21 +173,3 @@ class Top(lab.Lab):
             os.kill(collector, signal.SIGCONT)
         lab.wait_for(lambda: self.frame()["answered"], "its answer")
         self.assertIs(self.frame()["lost_known"], True)
-
-    def test_a_dead_collector_ends_it(self):
-        """Its `mallab record` is stopped, and does not write what is left."""
-        program = Recorded(self)
-        program.keep(5)
-        collector = self.frame()["collector_pid"]
-        lab.halt(program.process.pid)
-        try:
-            os.kill(collector, signal.SIGKILL)
-            frame = self.frame()
-            while not frame["ended"]:
-                frame = self.frame()
-            self.assertEqual((frame["state"], frame["lost_known"]), ("ended_early", False))
-            self.assertEqual((frame["processes_running"], frame["processes_ran_on"]), (0, 1))
-            self.assertIn("what was lost is not known", self.mallab("top", "recording").stdout.decode())
-            self.assertGreater(frame["events"], 0)
-        finally:
-            program.process.send_signal(signal.SIGCONT)

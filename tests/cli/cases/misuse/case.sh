@@ -44,3 +44,22 @@ try convert --to-time 0 x
 try convert --head 0 x
 try convert --from-time 5s --to-time 5s x
 try ab --head ten x
+try ab --limit 0 x
+try replay --limit 8M --limit-by hand x
+try ab --limit-by cgroup x
+try ab --limit-in /x x
+try ab --limit 8M --limit-by data --limit-in /x x
+try ab --decide 'time<=3 apples' x
+try ab --decide /nowhere x
+try ab --decide 'time<=+2%' -n 7 x
+try ab --baseline old.json x
+try ab --time-budget soon x
+try ab --duration 1s x
+try ab --pid 1 -- true
+try flame -o a.svg x
+try ab --confirm x.wl
+try ab --confirm=fast -- true
+try confirm
+try confirm --start true
+try confirm --start true --load true -- true
+try confirm --stop true

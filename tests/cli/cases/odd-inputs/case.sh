@@ -8,6 +8,7 @@ mkdir dir none
 "$MALLAB" convert -q -o web.wl web.mtrace
 head -c 100 web.wl >cut.wl
 try convert -q -o silent.wl silent.mtrace
+try replay -a none --promises web.wl
 try replay silent.wl
 try ab silent.mtrace
 try replay empty.wl
