@@ -73,7 +73,6 @@ struct rep_exec_totals {
     uint64_t windows;
     uint64_t timed_runs;
     uint64_t waits;      /* how often a thread found another's op not yet done */
-    uint64_t sleeps;     /* and slept until it was */
     uint64_t wait_ticks; /* how long, summed over threads */
     uint64_t lives_ns;   /* processor time of threads' births and ends, and of the allocator's own threads */
     uint64_t prepare_ns; /* fetching and planning windows; with serial nothing else runs then */

@@ -118,38 +118,10 @@ void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const s
 
 /* ---- waiting: sleep until another thread has got that far, and tell those that sleep --------- */
 
-/* The time that a thread looks for a post before it sleeps: about what sleeping and being woken cost. */
-#define SPIN_TICKS 8000u
-
-static void pause_processor(void)
-{
-#if defined(__x86_64__)
-    _mm_pause();
-#endif
-}
-
 static bool has_posted(struct rep_thread *source, uint32_t count)
 {
     /* Acquire: pairs with the store in post(), so the objects' slots are seen. */
     return atomic_load_explicit(&source->posted, memory_order_acquire) >= count;
-}
-
-/* Worth it only while the thread that will post can be running at the same time. */
-static bool spin_for(struct rep_exec *exec, struct rep_thread *source, uint32_t count, uint64_t start)
-{
-    const struct rep_clock *clock = exec->options->clock;
-    const uint32_t runnable = atomic_load_explicit(&exec->unfinished, memory_order_relaxed) -
-                              atomic_load_explicit(&exec->asleep, memory_order_relaxed);
-    if (runnable > exec->options->processors)
-        return false;
-    do {
-        for (int i = 0; i < 16; i++) {
-            if (has_posted(source, count))
-                return true;
-            pause_processor();
-        }
-    } while (rep_ticks(clock) - start < SPIN_TICKS);
-    return false;
 }
 
 /* A bit for each REP_POST_DELAY_OPS ops of a part, in turn: a post wakes those only who sleep for a count that it reached. */
@@ -161,9 +133,8 @@ static uint32_t bits_of(uint32_t first_count, uint32_t last_count)
 }
 
 /* Sequentially consistent against post(): either the sleeper sees the count, or the poster the sleeper. */
-static void sleep_for(struct rep_exec *exec, struct rep_thread *source, uint32_t count)
+static void sleep_for(struct rep_thread *source, uint32_t count)
 {
-    atomic_fetch_add(&exec->asleep, 1);
     atomic_fetch_add(&source->sleepers, 1);
     for (;;) {
         const uint32_t posted = atomic_load(&source->posted);
@@ -172,7 +143,6 @@ static void sleep_for(struct rep_exec *exec, struct rep_thread *source, uint32_t
         rep_futex_wait(&source->posted, posted, bits_of(count, count));
     }
     atomic_fetch_sub(&source->sleepers, 1);
-    atomic_fetch_sub(&exec->asleep, 1);
 }
 
 static void wait_for(struct rep_exec *exec, struct rep_thread *self, const struct rep_wait *wait)
@@ -184,18 +154,13 @@ static void wait_for(struct rep_exec *exec, struct rep_thread *self, const struc
     self->waits_met++;
     rep_presence_end(exec->options->clock, &self->presence, &self->absence);
     /* The baton is gone: this thread goes on without one when its wait is over: for that moment one more
-     * may run than there are processors. While parts are left, the baton is what keeps them starting. */
-    bool passed_on = false;
-    if (self->baton) {
-        passed_on = rep_baton_start(exec);
-        self->baton = false;
-    }
-    if (passed_on || !spin_for(exec, source, wait->count, start)) {
-        if (!passed_on)
-            (void)rep_baton_standby(exec); /* this processor has nothing to do meanwhile */
-        sleep_for(exec, source, wait->count);
-        self->waits_slept++;
-    }
+     * may run than there are processors. While parts are left, the baton is what keeps them starting; else this processor has
+     * nothing to do meanwhile. */
+    const bool passed_on = self->baton && rep_baton_start(exec);
+    self->baton = false;
+    if (!passed_on)
+        (void)rep_baton_standby(exec);
+    sleep_for(source, wait->count);
     self->wait_ticks += rep_ticks(exec->options->clock) - start;
     self->presence = rep_presence_begin(exec->options->clock);
 }

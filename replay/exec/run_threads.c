@@ -94,7 +94,6 @@ static void note_lives(struct rep_exec *exec)
 static void await_former(struct rep_exec *exec, const struct rep_thread *self)
 {
     const struct rep_plan *plan = &exec->now->plan;
-    atomic_fetch_add(&exec->asleep, 1);
     if (exec->late != NULL && exec->late != self) /* it ended with the window before */
         await_end(exec->late);
     for (uint32_t i = 0; i < plan->part_count; i++) {
@@ -102,7 +101,6 @@ static void await_former(struct rep_exec *exec, const struct rep_thread *self)
         if (former->ends && former->last_at < self->first_at)
             await_end(former);
     }
-    atomic_fetch_sub(&exec->asleep, 1);
 }
 
 static void be_born(struct rep_exec *exec, struct rep_thread *self)
@@ -120,7 +118,6 @@ static void be_born(struct rep_exec *exec, struct rep_thread *self)
 static void await_births(struct rep_exec *exec, const struct rep_thread *self)
 {
     const struct rep_plan *plan = &exec->now->plan;
-    atomic_fetch_add(&exec->asleep, 1);
     rep_watch_pause();
     for (uint32_t i = 0; i < plan->part_count; i++) {
         struct rep_thread *other = &exec->threads[plan->parts[i].thread];
@@ -129,7 +126,6 @@ static void await_births(struct rep_exec *exec, const struct rep_thread *self)
             rep_futex_wait(&other->end, THREAD_COMES, REP_ANYONE);
     }
     rep_watch_resume();
-    atomic_fetch_sub(&exec->asleep, 1);
 }
 
 /* Give each thread its part, and those whose first window this is a stack. The opener's own part
@@ -419,7 +415,6 @@ void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals)
         }
         exec->totals.wait_ticks += thread->wait_ticks;
         exec->totals.waits += thread->waits_met;
-        exec->totals.sleeps += thread->waits_slept;
         const uint64_t words[2] = {thread->digest.ops, XXH64_digest(&thread->digest.state)};
         (void)XXH64_update(&total, words, sizeof words);
     }

@@ -83,7 +83,7 @@ struct rep_thread {
     uint64_t ticks, runs; /* of the current window */
     struct rep_presence presence;
     struct rep_absence absence; /* of the current window, waits for other threads left out */
-    uint64_t wait_ticks, waits_met, waits_slept;
+    uint64_t wait_ticks, waits_met;
     struct rep_digest digest;
 
     /* The place of the thread, for rep_exec_where: indexes in rep_plan.ops; at_count 0: in no op. */
@@ -118,7 +118,6 @@ struct rep_exec {
     /* All count within a window; each in its own line because every thread changes them. */
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t next_part;  /* the first part that no baton reached */
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t unfinished; /* see above */
-    _Atomic uint32_t asleep;                              /* threads sleeping in a wait */
     _Atomic uint64_t bearing_ns, ended_ns; /* processor time: of creating threads; of ended ones' functions */
     _Atomic uint32_t alive, alive_most;    /* threads born that have not ended; over the whole run */
     _Atomic bool ahead_taken;              /* someone prepares the next window, or has */

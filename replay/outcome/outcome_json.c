@@ -339,7 +339,6 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     rep_set_count(root, "wall_ns", meters->wall_ns);
     rep_set_count(root, "wait_ns", (uint64_t)(rep_clock_ns(outcome->exec->clock, totals->wait_ticks) + 0.5));
     rep_set_count(root, "waits", totals->waits);
-    rep_set_count(root, "waits_slept", totals->sleeps);
     rep_set_count(root, "prepare_ns", totals->prepare_ns);
     rep_set_count(root, "user_ns", meters->user_ns);
     rep_set_count(root, "system_ns", meters->system_ns);

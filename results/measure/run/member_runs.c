@@ -38,7 +38,7 @@ static void merge_counts(json_t *root, const struct res_run *runs, size_t count)
     /* clang-format off */
     static const char *const SUMS[] = {
         "ops", "inherited_ops", "windows", "threads", "threads_started", "allocator_ns", "wall_ns",
-        "wait_ns", "waits", "waits_slept", "prepare_ns", "user_ns", "system_ns", "blocked_ns",
+        "wait_ns", "waits", "prepare_ns", "user_ns", "system_ns", "blocked_ns",
         "faults_minor", "faults_major", "switches_voluntary", "switches_involuntary", "timed_runs",
         "check.objects_verified", "limit.at_limit_count", "proof.harness_calls", "proof.clock.asked",
         "proof.clock.served", "proof.clock.own_threads", "proof.clock.own_threads_unseen",
