@@ -2,7 +2,6 @@
 #include "replay/base/own_process.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,17 +12,12 @@
 #include <unistd.h>
 
 #include "footprint/base/memory_bound.h"
+#include "footprint/base/proc.h"
 
 uint64_t rep_proc_number(const char *path, const char *key, uint64_t otherwise)
 {
     char text[4096];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return otherwise;
-    const ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd); /* it was only read */
-    text[length > 0 ? length : 0] = '\0';
-    const char *at = strstr(text, key);
+    const char *at = fp_file_begin(path, text, sizeof text) ? strstr(text, key) : NULL;
     return at != NULL ? strtoull(at + strlen(key), NULL, 10) : otherwise;
 }
 

@@ -4,12 +4,13 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "footprint/base/proc.h"
 
 /* Two threads that look up the same find the same: no lock is needed. */
 static void *find(_Atomic(void *) *place, const char *name)
@@ -118,14 +119,7 @@ static bool counter_is_steady(void)
 {
 #if defined(__x86_64__)
     char text[8192];
-    const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd); /* it was only read */
-    if (length <= 0)
-        return false;
-    text[length] = '\0';
+    (void)fp_file_begin("/proc/cpuinfo", text, sizeof text); /* "" has no flags */
     return strstr(text, " constant_tsc") != NULL && strstr(text, " nonstop_tsc") != NULL;
 #else
     return false;

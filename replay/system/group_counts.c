@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "footprint/base/proc.h"
 
 /* memory.stat of kernel 6.18 has 3 KiB. */
 #define TEXT_MAX 16384
@@ -21,44 +24,23 @@ static const struct names NAMES[] = {
     [2] = {"memory.max", "memory.current", "memory.peak", "file", "memory.events", "max", "memory.events"},
 };
 
-static int open_file(const char *group, const char *name, int flags)
+/* Returns "" where the path is too long: no file has that name. */
+static const char *path_of(const char *group, const char *name, char ret_path[PATH_MAX])
 {
-    char path[PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s/%s", group, name);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open(path, flags | O_CLOEXEC);
+    return snprintf(ret_path, PATH_MAX, "%s/%s", group, name) < PATH_MAX ? ret_path : "";
 }
 
 static bool read_text(const char *group, const char *name, char *ret_text, size_t size)
 {
-    const int fd = open_file(group, name, O_RDONLY);
-    size_t length = 0;
-    ssize_t count = 1;
-    ret_text[0] = '\0';
-    if (fd < 0)
-        return false;
-    while (count > 0 && length < size - 1) {
-        count = read(fd, ret_text + length, size - 1 - length);
-        length += count > 0 ? (size_t)count : 0;
-    }
-    ret_text[length] = '\0';
-    (void)close(fd); /* it was only read */
-    return length > 0;
+    char path[PATH_MAX];
+    return fp_file_begin(path_of(group, name, path), ret_text, size) && ret_text[0] != '\0';
 }
 
 static bool parse_number(const char *text, uint64_t *ret_number)
 {
-    uint64_t number = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        if (__builtin_mul_overflow(number, (uint64_t)10, &number) ||
-            __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
-            return false;
-    }
-    if (at == text)
+    errno = 0;
+    const unsigned long long number = strtoull(text, NULL, 10);
+    if (text[0] < '0' || text[0] > '9' || errno != 0)
         return false;
     *ret_number = number;
     return true;
@@ -101,14 +83,11 @@ static uint64_t cache_of(const char *group, const char *word)
 
 int rep_group_version(const char *group)
 {
-    for (int version = 2; version > 0; version--) {
-        const int fd = open_file(group, NAMES[version].limit, O_RDONLY);
-        if (fd < 0)
-            continue;
-        (void)close(fd); /* nothing was done with it */
-        return version;
-    }
-    return 0;
+    char path[PATH_MAX];
+    int version = 2;
+    while (version > 0 && access(path_of(group, NAMES[version].limit, path), R_OK) != 0)
+        version--;
+    return version;
 }
 
 const char *rep_group_limit_name(int version)
@@ -140,7 +119,8 @@ bool rep_group_read(const char *group, int version, struct rep_group_counts *ret
 int rep_group_put(const char *group, const char *name, const char *text)
 {
     const size_t length = strlen(text);
-    const int fd = open_file(group, name, O_WRONLY);
+    char path[PATH_MAX];
+    const int fd = open(path_of(group, name, path), O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return errno;
     const int error = write(fd, text, length) == (ssize_t)length ? 0 : errno != 0 ? errno : EIO;
