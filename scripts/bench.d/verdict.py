@@ -286,8 +286,8 @@ class Verdict:
 
     def sessions(self):
         """Against an earlier result: at the limit both outcomes are wrong, else the opposite one is."""
-        self.report.say(f"\ngate against an earlier result, +3 % (tests/statistics/sessions.c), shares\n  {'':60} {'exps.':>5} {'within':>8} {'over':>8}")
-        for one in self.statistic("sessions", "simulate", self.experiments):
+        self.report.say(f"\ngate against an earlier result, +3 % (tests/statistics/gate.c), shares\n  {'':60} {'exps.':>5} {'within':>8} {'over':>8}")
+        for one in self.statistic("gate", "sessions", self.experiments):
             shares = [one[key] / one["experiments"] for key in ("within", "over")]
             change = round(100 * (one["change"] - 1))
             wrong = shares if change == 3 else [shares[0]] if change > 3 else [shares[1]]
@@ -296,8 +296,8 @@ class Verdict:
             self.report.say(f"  {label:60} {one['experiments']:5} {100 * shares[0]:6.1f} % {100 * shares[1]:6.1f} %{'' if max(wrong) <= FALSE_MOST else '  MISSED'}")
 
     def families(self):
-        self.report.say(f"\nseven candidates at once (tests/statistics/family.c)\n  {'':44} {'exps.':>5} {'share':>8}")
-        for one in self.statistic("family", max(self.experiments // 2, 10)):
+        self.report.say(f"\nseven candidates at once (tests/statistics/gate.c)\n  {'':44} {'exps.':>5} {'share':>8}")
+        for one in self.statistic("gate", "family", max(self.experiments // 2, 10)):
             kind = "wrong" if one["all_equal"] else "found"
             label = f"{one['model']}, {one['rounds']} rounds: {'any equal, told apart' if one['all_equal'] else 'the slower one, found'}"
             share = one[kind] / one["experiments"]

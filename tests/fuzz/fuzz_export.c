@@ -27,13 +27,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     static struct conv_error error;
     const struct conv_export_format *format;
     struct image image = {0};
-    enum fp_status status;
-    const char *in;
     image_set(&image, bytes, size);
     image_seal_all(&image, IMAGE_WORKLOAD);
     repair_summary(&image);
-    in = fuzz_input(image.bytes, image.size);
-    status = conv_verify_file(in, NULL, &verdict, &error);
+    const char *in = fuzz_input(image.bytes, image.size);
+    enum fp_status status = conv_verify_file(in, NULL, &verdict, &error);
     FUZZ_CHECK(status != FP_OK ||
                (verdict.violation.fault == CONV_FAULT_NONE) == (verdict.violation.what[0] == '\0'));
     for (size_t i = 0; (format = conv_export_at(i)) != NULL; i++)

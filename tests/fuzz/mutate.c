@@ -73,9 +73,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t size_max, uns
     const uint32_t choice = random_next(&random) % 16;
     struct image image = {0};
     bool done = false;
-    size_t at;
     image_set(&image, bytes, size);
-    at = pick_block(&image, &random);
+    size_t at = pick_block(&image, &random);
     if (at != 0 && choice > 0) {
         done = true;
         if (choice == 1)

@@ -37,10 +37,9 @@ static void count_window(struct totals *totals, const struct image *image, size_
         while (runs.at < runs.end) {
             const uint64_t thread = get_varint(&runs);
             const uint64_t length = get_varint(&runs);
-            struct wl_thread *known;
             if (runs.bad || thread >= totals->thread_count || length > ops)
                 break;
-            known = &totals->threads[thread];
+            struct wl_thread *known = &totals->threads[thread];
             if (known->ops == 0)
                 known->first_window = totals->windows;
             known->last_window = totals->windows;
@@ -84,9 +83,8 @@ static void put_threads(const struct totals *totals, struct bytes *column)
 {
     struct bytes made = {0};
     struct cursor old = cursor_of(column);
-    uint8_t *at;
     FUZZ_CHECK(bytes_reserve(&made, ((size_t)totals->thread_count * 5 + 1) * VARINT_BYTES_MAX));
-    at = made.at;
+    uint8_t *at = made.at;
     for (uint32_t i = 0; i < totals->thread_count; i++) {
         const struct wl_thread *thread = &totals->threads[i];
         at = put_varint(at, get_varint(&old));

@@ -39,7 +39,6 @@ static size_t block_size(const struct image *image, size_t at)
 
 void edit_remove(struct image *image, size_t at, const struct edit *edit)
 {
-    (void)edit;
     image_splice(image, at, block_size(image, at), NULL, 0);
     image_seal_footer(image);
 }

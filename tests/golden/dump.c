@@ -95,10 +95,9 @@ struct dump_result dump_footprint(const char *path, FILE *out)
     struct dump_result result = {.stage = "open"};
     struct fp_reader *reader = NULL;
     struct fp_block_buffer buffer = {0};
-    const struct fp_reader_info *info;
     if (fp_reader_open(path, &result.error, &reader) != FP_OK)
         return result;
-    info = fp_reader_info(reader);
+    const struct fp_reader_info *info = fp_reader_info(reader);
     put(out, "footprint version %" PRIu32 " process %" PRIu32 " start %" PRIu64 " ns\n", info->version,
         info->process_id, info->start_unix_ns);
     put_meta(out, info->meta, info->meta_count);

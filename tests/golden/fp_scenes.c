@@ -72,14 +72,13 @@ static void add_mark(struct stage *stage, uint8_t call, uint64_t size, uint64_t 
 
 static enum fp_status flush(struct stage *stage, struct fp_writer *writer, uint32_t lane, uint64_t sequence)
 {
-    enum fp_status status;
     stage->block.lane = lane;
     stage->block.sequence = sequence;
     stage->block.marks = stage->marks;
     stage->block.shapes = stage->shapes;
     stage->lanes[lane].marks += stage->block.mark_count;
     stage->block.stamps = stage->stamps;
-    status = append_block(writer, &stage->block);
+    enum fp_status status = append_block(writer, &stage->block);
     stage->block = (struct fp_block){0};
     return status;
 }

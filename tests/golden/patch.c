@@ -53,10 +53,9 @@ bool image_load(struct image *image, const char *path)
 bool image_store(const struct image *image, const char *path)
 {
     FILE *file = fopen(path, "wb");
-    bool stored;
     if (file == NULL)
         return false;
-    stored = image->size == 0 || fwrite(image->bytes, 1, image->size, file) == image->size;
+    bool stored = image->size == 0 || fwrite(image->bytes, 1, image->size, file) == image->size;
     return fclose(file) == 0 && stored;
 }
 
@@ -90,10 +89,9 @@ size_t image_end(const struct image *image)
 static size_t block_bytes(const struct image *image, size_t at)
 {
     const size_t end = image_end(image);
-    size_t bytes;
     if (at >= end || end - at < BLOCK_HEADER_BYTES)
         return 0;
-    bytes = (size_t)BLOCK_HEADER_BYTES + get_u32(image->bytes + at + 16);
+    size_t bytes = (size_t)BLOCK_HEADER_BYTES + get_u32(image->bytes + at + 16);
     return bytes <= end - at ? bytes : 0;
 }
 
@@ -147,7 +145,6 @@ void image_seal_all(struct image *image, const char magic[8])
 {
     uint64_t windows = 0;
     uint64_t ops = 0;
-    size_t end;
     if (image->size < FILE_HEADER_BYTES + WORKLOAD_FOOTER_BYTES)
         return;
     file_header_seal(image->bytes, magic, 1);
@@ -155,7 +152,7 @@ void image_seal_all(struct image *image, const char magic[8])
         put_u32(image->bytes + 20, WL_TIME_STRIDE);
     put_u32(image->bytes + (image_is_workload(image) ? 16 : 20), FP_TIME_UNIT_NS);
     image_seal_header(image);
-    end = image_end(image);
+    size_t end = image_end(image);
     for (size_t at = FILE_HEADER_BYTES; end - at >= BLOCK_HEADER_BYTES;) {
         uint8_t *header = image->bytes + at;
         const size_t room = end - at - BLOCK_HEADER_BYTES;
@@ -190,11 +187,10 @@ bool image_get_columns(const struct image *image, size_t at, struct image_column
 {
     const uint8_t *payload = image->bytes + at + BLOCK_HEADER_BYTES;
     const size_t bytes = block_bytes(image, at);
-    size_t used;
     if (bytes == 0)
         return false;
     ret_columns->count = get_u16(image->bytes + at + 6);
-    used = (size_t)ret_columns->count * TABLE_ENTRY_BYTES;
+    size_t used = (size_t)ret_columns->count * TABLE_ENTRY_BYTES;
     if (ret_columns->count > BLOCK_COLUMNS_MAX || used > bytes - BLOCK_HEADER_BYTES)
         return false;
     for (unsigned i = 0; i < ret_columns->count; i++) {
@@ -242,14 +238,13 @@ void image_set_columns(struct image *image, size_t at, const struct image_column
 size_t image_add_to_number(struct image *image, size_t at, unsigned column, unsigned index, uint64_t add)
 {
     struct image_columns columns = {0};
-    struct bytes old;
     struct bytes changed = {0};
     struct cursor cursor;
     uint8_t *end;
     if (!image_get_columns(image, at, &columns) ||
         !bytes_reserve(&changed, columns.columns[column].size + VARINT_BYTES_MAX))
         abort();
-    old = columns.columns[column];
+    struct bytes old = columns.columns[column];
     cursor = (struct cursor){old.at, old.at + old.size, false};
     for (end = changed.at; cursor.at < cursor.end; index--)
         end = put_varint(end, get_varint(&cursor) + (index == 0 ? add : 0));

@@ -28,12 +28,11 @@ static struct dump_result dump_copy(const char *path, FILE *out)
 {
     const char *copy = scratch_path("copy.fp");
     struct dump_result result = {.stage = "copy"};
-    struct image image = {0};
+    OWNED(image) image = {0};
     if (image_load(&image, path) && image_store(&image, copy)) {
         result = dump_footprint(copy, out);
         (void)unlink(copy); /* it was there just now */
     }
-    image_release(&image);
     return result;
 }
 
@@ -58,10 +57,9 @@ static char *dump_text(const char *path)
 
 static void check_committed_scene(const struct scene *scene)
 {
-    char *actual = dump_text(committed("valid", scene->name, ""));
+    OWNED_TEXT *actual = dump_text(committed("valid", scene->name, ""));
     CHECK(strlen(actual) > 20 && strlen(actual) < 100000);
     check_text(committed("valid", scene->name, ".txt"), actual);
-    free(actual);
 }
 
 /* Same blocks with the same columns, however these are compressed. */
@@ -90,8 +88,8 @@ static void check_same_structure(const char *name, const struct image *actual, c
 static void check_written_scene(const struct scene *scene)
 {
     const char *made = scratch_path(scene->name);
-    struct image actual = {0};
-    struct image expected = {0};
+    OWNED(image) actual = {0};
+    OWNED(image) expected = {0};
     CHECK_U64(scene->write(made), FP_OK);
     load(&actual, made);
     if (is_update())
@@ -103,8 +101,6 @@ static void check_written_scene(const struct scene *scene)
         (actual.size != expected.size || memcmp(actual.bytes, expected.bytes, actual.size) != 0))
         HARNESS_FAIL("%s: the writer makes other bytes of the same columns", scene->name);
     CHECK(unlink(made) == 0);
-    image_release(&actual);
-    image_release(&expected);
 }
 
 TEST(writers_make_the_committed_bytes)
@@ -135,8 +131,8 @@ static void put_result(const char *name, const struct dump_result *result, char 
 /* Make a damaged file anew from its recipe; it must be the committed one. What a reader says of it becomes a line. */
 static void check_defect(const struct defect *defect, FILE *lines)
 {
-    struct image made = {0};
-    struct image kept = {0};
+    OWNED(image) made = {0};
+    OWNED(image) kept = {0};
     char line[256];
     load(&made, committed("valid", defect->base, ""));
     defect_apply(&made, defect);
@@ -149,8 +145,6 @@ static void check_defect(const struct defect *defect, FILE *lines)
     CHECK(result.error.status != FP_OK);
     put_result(defect->name, &result, line, sizeof line);
     fputs(line, lines);
-    image_release(&made);
-    image_release(&kept);
 }
 
 TEST(damaged_files_are_refused_as_listed)
@@ -162,7 +156,7 @@ TEST(damaged_files_are_refused_as_listed)
     if (lines == NULL)
         abort();
     fputs("# file, where reading stopped (stage and number), status, byte, what\n", lines);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(tables); i++)
         for (const struct defect *defect = tables[i]; defect->name != NULL; defect++)
             check_defect(defect, lines);
     if (fclose(lines) != 0)

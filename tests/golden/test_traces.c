@@ -47,7 +47,7 @@ static void from_hex(struct image *image)
 /* The trace itself, under its own name in the scratch folder where it had to be unpacked. */
 static const char *trace_path(const char *folder, const char *name)
 {
-    struct image image = {0};
+    OWNED(image) image = {0};
     const char *path = committed(folder, name, "");
     if (!ends_with(name, ".hex"))
         return path;
@@ -55,7 +55,6 @@ static const char *trace_path(const char *folder, const char *name)
     from_hex(&image);
     path = scratch_path(name);
     scratch_write(path, image.bytes, image.size);
-    image_release(&image);
     return path;
 }
 
@@ -81,8 +80,8 @@ static char *converted(const char *path, const char *from)
 {
     static struct conv_error error;
     const struct conv_options options = {.from = from, .overwrite = true};
-    struct conv_survey survey = {0};
-    struct conv_report report = {0};
+    OWNED(conv_survey) survey = {0};
+    OWNED(conv_report) report = {0};
     const char *out_path = scratch_path("out.wl");
     char *text = NULL, words[600];
     size_t size = 0;
@@ -99,8 +98,6 @@ static char *converted(const char *path, const char *from)
     CHECK(survey.complete == report.survey.complete);
     CHECK(memcmp(survey.irregular, report.survey.irregular, sizeof survey.irregular) == 0);
     (void)dump_workload(out_path, out); /* what it ends with is part of the text */
-    conv_survey_release(&survey);
-    conv_report_release(&report);
     if (fclose(out) != 0)
         abort();
     return text;
@@ -120,13 +117,12 @@ static bool formats_seen[64];
 static void check_trace(const char *name)
 {
     const char *path = trace_path("traces", name);
-    char *found, *named;
     const enum conv_kind kind = conv_detect(path);
     const size_t length = strlen(conv_kind_name(kind));
     if (strncmp(name, conv_kind_name(kind), length) != 0 || name[length] != '-')
         HARNESS_FAIL("%s was taken for '%s'", name, conv_kind_name(kind));
-    found = converted(path, NULL);
-    named = converted(path, conv_kind_name(kind));
+    char *found = converted(path, NULL);
+    char *named = converted(path, conv_kind_name(kind));
     if (found != NULL && named != NULL) {
         CHECK_STR(found, named);
         drop_version(found);

@@ -12,8 +12,6 @@
 #define FLOOR_PART 0.12  /* of it is the harness' */
 #define GAP_NS     30e6  /* from the begin of a run's process to its first op, and behind its last */
 
-static struct res_candidate nameless = {.name = (char[]){"model"}};
-
 /* The machine as it goes on. */
 struct machine {
     enum model model;
@@ -119,11 +117,8 @@ void model_draw_many(enum model model, const double *effects, size_t count, size
     size_t *order = res_calloc(entries, sizeof *order);
     trial.entries = res_calloc(entries, sizeof *trial.entries);
     for (size_t i = 0; i < entries; i++) {
-        trial.entries[i] = (struct trial_entry){.candidate = &nameless,
-                                                .is_control = i == control,
-                                                .is_floor = i == floor,
-                                                .run_count = rounds,
-                                                .runs = res_calloc(rounds, sizeof(struct res_run))};
+        trial.entries[i] = (struct trial_entry){
+            .is_floor = i == floor, .run_count = rounds, .runs = res_calloc(rounds, sizeof(struct res_run))};
     }
     for (size_t round = 0; round < rounds; round++) {
         for (size_t i = 0; i < entries; i++)

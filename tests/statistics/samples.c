@@ -1,104 +1,44 @@
-/* samples.c - trials cut out of a result. */
+/* samples.c - trials cut out of a result, and a workload of a result around a trial's runs. */
 #include "statistics/samples.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/result/result.h"
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static void read_run(const json_t *json, struct res_run *run)
-{
-    const json_t *batches = json_object_get(json, "batch_ns"), *resident = json_object_get(json, "resident");
-    *run = (struct res_run){
-        .ns_per_op = number_of(json, "whole_ns_per_op"),
-        .ops = (uint64_t)json_integer_value(json_object_get(json, "ops")),
-        .batch_count = json_array_size(batches),
-        .resident_peak_bytes = number_of(resident, "peak_bytes"),
-        .resident_mean_bytes = number_of(resident, "mean_bytes"),
-        .resident_end_bytes = number_of(resident, "end_bytes"),
-        .resident_idle_bytes = number_of(resident, "idle_bytes"),
-        .given_back_share = NAN,
-    };
-    run->batch_ns = res_calloc(run->batch_count, sizeof *run->batch_ns);
-    for (size_t i = 0; i < run->batch_count; i++)
-        run->batch_ns[i] = (uint64_t)json_integer_value(json_array_get(batches, i));
-}
-
-static struct res_run *read_runs(const json_t *runs, size_t *ret_count)
-{
-    struct res_run *read = res_calloc(json_array_size(runs), sizeof *read);
-    *ret_count = json_array_size(runs);
-    for (size_t i = 0; i < *ret_count; i++)
-        read_run(json_array_get(runs, i), &read[i]);
-    return read;
-}
-
-static void read_entry(const json_t *json, struct res_candidate *candidate, struct trial_entry *entry)
-{
-    const char *name = json_string_value(json_object_get(json, "name"));
-    candidate->name = res_strdup(name);
-    entry->candidate = candidate;
-    entry->runs = read_runs(json_object_get(json, "runs"), &entry->run_count);
-    entry->memory_runs = read_runs(json_object_get(json, "memory_runs"), &entry->memory_count);
-}
 
 void samples_load(const char *path, struct samples *ret_samples)
 {
-    json_error_t error;
-    json_t *result = json_load_file(path, 0, &error);
-    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
-    if (workload == NULL) {
-        fprintf(stderr, "verdicts: cannot read '%s': %s\n", path,
-                result == NULL ? error.text : "no workload");
+    char *problem = NULL;
+    struct samples samples = {0};
+    if (!res_result_load(path, &samples.result, &problem) || samples.result.workload_count == 0) {
+        fprintf(stderr, "verdicts: cannot read '%s': %s\n", path, problem != NULL ? problem : "no workload");
         exit(EXIT_FAILURE);
     }
-    const json_t *candidates = json_object_get(workload, "candidates");
-    const json_t *floor = json_object_get(workload, "floor");
-    struct samples samples = {.trial = {.candidate_count = json_array_size(candidates)}};
+    const struct res_result_workload *workload = samples.result.workloads;
+    const size_t count = workload->candidate_count;
     struct trial *trial = &samples.trial;
-    trial->entry_count = trial->candidate_count + (json_is_null(floor) ? 1 : 2);
+    *trial = (struct trial){.candidate_count = count,
+                            .entry_count = count + (workload->floor == NULL ? 1 : 2),
+                            .rounds = (unsigned)workload->rounds,
+                            .memory_rounds = (unsigned)workload->memory_rounds};
     trial->entries = res_calloc(trial->entry_count, sizeof *trial->entries);
-    samples.candidates = res_calloc(trial->entry_count, sizeof *samples.candidates);
     for (size_t i = 0; i < trial->entry_count; i++) {
-        struct trial_entry *entry = &trial->entries[i];
-        entry->is_control = i == trial->candidate_count;
-        entry->is_floor = i > trial->candidate_count;
-        read_entry(entry->is_floor     ? floor
-                   : entry->is_control ? json_object_get(workload, "control")
-                                       : json_array_get(candidates, i),
-                   &samples.candidates[i], entry);
+        const struct res_result_entry *entry = i < count    ? &workload->candidates[i]
+                                               : i == count ? &workload->control
+                                                            : workload->floor;
+        trial->entries[i] = (struct trial_entry){.is_floor = i > count,
+                                                 .runs = entry->runs,
+                                                 .run_count = entry->run_count,
+                                                 .memory_runs = entry->memory_runs,
+                                                 .memory_count = entry->memory_count};
     }
-    trial->rounds = (unsigned)json_integer_value(json_object_get(workload, "rounds"));
-    trial->memory_rounds = (unsigned)json_integer_value(json_object_get(workload, "memory_rounds"));
     *ret_samples = samples;
-    json_decref(result);
-}
-
-static void release_runs(struct res_run *runs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(runs[i].batch_ns);
-    free(runs);
 }
 
 void samples_release(struct samples *samples)
 {
-    for (size_t i = 0; i < samples->trial.entry_count; i++) {
-        release_runs(samples->trial.entries[i].runs, samples->trial.entries[i].run_count);
-        release_runs(samples->trial.entries[i].memory_runs, samples->trial.entries[i].memory_count);
-        free(samples->candidates[i].name);
-    }
     free(samples->trial.entries);
-    free(samples->candidates);
+    res_result_release(&samples->result);
 }
 
 void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
@@ -118,4 +58,88 @@ void samples_cut(const struct samples *samples, size_t first, size_t count, size
             trial.entries[i].memory_runs += first_memory;
     }
     *ret_trial = trial;
+}
+
+static void borrow(const struct trial_entry *entry, struct res_result_entry *ret_entry)
+{
+    res_described_init(&RES_RESULT_ENTRY, ret_entry);
+    ret_entry->runs = entry->runs;
+    ret_entry->run_count = entry->run_count;
+    ret_entry->memory_runs = entry->memory_runs;
+    ret_entry->memory_count = entry->memory_count;
+}
+
+void trial_workload(const struct trial *trial, double resolve, struct res_result_workload *ret_workload)
+{
+    const struct trial_entry *floor = trial->entry_count > trial->candidate_count + 1
+                                          ? &trial->entries[trial->candidate_count + 1]
+                                          : NULL;
+    struct res_result_workload *workload = ret_workload;
+    res_described_init(&RES_RESULT_WORKLOAD, workload);
+    workload->rounds = trial->rounds;
+    workload->memory_rounds = trial->memory_rounds;
+    workload->stopped_until_width = resolve;
+    workload->candidate_count = trial->candidate_count;
+    workload->candidates = res_calloc(trial->candidate_count, sizeof *workload->candidates);
+    for (size_t i = 0; i < trial->candidate_count; i++)
+        borrow(&trial->entries[i], &workload->candidates[i]);
+    borrow(&trial->entries[trial->candidate_count], &workload->control);
+    if (floor != NULL) {
+        workload->floor = res_calloc(1, sizeof *workload->floor);
+        borrow(floor, workload->floor);
+    }
+    res_workload_judge(workload);
+}
+
+/* What was borrowed is given back. */
+static void part(struct res_result_entry *entry)
+{
+    entry->runs = entry->memory_runs = NULL;
+    entry->run_count = entry->memory_count = 0;
+}
+
+void trial_workload_drop(struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        part(&workload->candidates[i]);
+    part(&workload->control);
+    if (workload->floor != NULL)
+        part(workload->floor);
+    res_described_release(&RES_RESULT_WORKLOAD, workload);
+}
+
+struct res_series trial_floor_series(const struct trial *trial)
+{
+    struct res_result_workload workload;
+    trial_workload(trial, 0, &workload);
+    const struct res_series series = res_series_of(NULL, workload.floor, RES_METRIC_TIME);
+    trial_workload_drop(&workload);
+    return series;
+}
+
+struct res_series trial_series(const struct trial *trial, size_t entry)
+{
+    struct res_result_workload workload;
+    trial_workload(trial, 0, &workload);
+    const struct res_series series = res_series_of(
+        &workload, entry < workload.candidate_count ? &workload.candidates[entry] : &workload.control,
+        RES_METRIC_TIME);
+    trial_workload_drop(&workload);
+    return series;
+}
+
+enum res_outcome trial_outcome(const struct trial *trial, size_t candidate, double limit,
+                               struct res_tails *ret_tails)
+{
+    const struct res_interval no_noise = {1, 1};
+    struct res_series own = trial_series(trial, candidate), base = trial_series(trial, 0);
+    const struct res_logarithm change = res_series_logarithm(&own, &base);
+    const struct res_estimate estimate = res_logarithm_estimate(change);
+    const struct res_tails tails = res_logarithm_tails(change, limit);
+    const char *why;
+    if (ret_tails != NULL)
+        *ret_tails = tails;
+    res_series_release(&own);
+    res_series_release(&base);
+    return res_judge_limit(&estimate, limit, no_noise, tails, &why);
 }

@@ -9,14 +9,15 @@
 #include <stddef.h>
 
 #include "results/measure/base/random.h"
-#include "results/measure/experiment/experiment.h"
+#include "results/measure/figures/figures.h"
+#include "results/measure/result/result.h"
+#include "results/report/beside/beside.h"
 
 #define MEMORY_ROUNDS 3u /* as `mallab ab` takes by default */
 
 /* The runs of one workload; entries are candidates in their order, then the control, then the floor. */
 struct trial_entry {
-    const struct res_candidate *candidate;
-    bool is_control, is_floor;
+    bool is_floor;
     struct res_run *runs;
     size_t run_count;
     struct res_run *memory_runs;
@@ -32,7 +33,7 @@ struct trial {
 /* The first workload of a result, with every round. */
 struct samples {
     struct trial trial;
-    struct res_candidate *candidates; /* names only */
+    struct res_result result; /* which has the runs */
 };
 
 /* samples_load - read a result. Ends the program with a message when it is none. */
@@ -43,6 +44,21 @@ void samples_release(struct samples *samples);
  * none. ret_trial borrows from `samples`; its entries are to be freed. */
 void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
                  struct trial *ret_trial);
+
+/* trial_workload - the trial as a result has it, judged (figures.h). Its runs are the trial's, which must stay.
+ * resolve  the difference that was asked for; 0: none */
+void trial_workload(const struct trial *trial, double resolve, struct res_result_workload *ret_workload);
+void trial_workload_drop(struct res_result_workload *workload);
+
+/* trial_series - time of an entry. Its batches are the trial's, which must stay.
+ * trial_floor_series - of the floor, nothing subtracted. */
+struct res_series trial_series(const struct trial *trial, size_t entry);
+struct res_series trial_floor_series(const struct trial *trial);
+
+/* trial_outcome - what `mallab check` says of a candidate's time against a limit, 1.03 being +3 % to the baseline.
+ * ret_tails  that the test at the limit alone says; may be NULL */
+enum res_outcome trial_outcome(const struct trial *trial, size_t candidate, double limit,
+                               struct res_tails *ret_tails);
 
 /* Models of noise, from what batch times were seen to do; docs/notes/statistics.md has the measurements. */
 enum model {

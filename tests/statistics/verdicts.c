@@ -15,7 +15,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/experiment/experiment.h"
 #include "statistics/samples.h"
-#include "statistics/trial_series.h"
 
 #define EFFECT     1.03
 #define GATE_LIMIT 1.03
@@ -95,7 +94,7 @@ static json_t *tallies_json(struct tally *tallies, const struct samples *samples
     json_t *list = json_array();
     for (size_t i = 1; i < samples->trial.candidate_count; i++) {
         json_t *json = tally_json(&tallies[i]);
-        json_object_set_new(json, "name", json_string(samples->candidates[i].name));
+        json_object_set_new(json, "name", json_string(samples->result.workloads[0].candidates[i].name));
         json_array_append_new(list, json);
     }
     return list;

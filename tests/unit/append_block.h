@@ -16,9 +16,8 @@ static inline enum fp_status append_block(struct fp_writer *writer, const struct
     fp_columns_clear(&columns);
     columns_put_base(&columns, block->base_epoch);
     for (uint32_t i = 0; i < block->mark_count; i++) {
-        struct columns_put put;
         columns_put_epoch(&columns, block->base_epoch + block->marks[i].epoch);
-        put = columns_put_at(&columns);
+        struct columns_put put = columns_put_at(&columns);
         columns_put_mark(&put, block->marks[i].address, block->marks[i].shape);
         columns_put_done(&columns, &put);
     }

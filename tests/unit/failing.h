@@ -14,48 +14,11 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t size);
-int __real_scandir(const char *folder, struct dirent ***ret_entries, int (*filter)(const struct dirent *),
-                   int (*compare)(const struct dirent **, const struct dirent **));
-int __real_scandir64(const char *folder, struct dirent64 ***ret_entries,
-                     int (*filter)(const struct dirent64 *),
-                     int (*compare)(const struct dirent64 **, const struct dirent64 **));
-void __real_free(void *old);
-void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-void *__real_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-int __real_munmap(void *address, size_t size);
-void *__real_mremap(void *old, size_t old_size, size_t size, int flags, ...);
-ZSTD_CCtx *__real_ZSTD_createCCtx(void);
-ZSTD_DCtx *__real_ZSTD_createDCtx(void);
-size_t __real_ZSTD_freeCCtx(ZSTD_CCtx *context);
-size_t __real_ZSTD_freeDCtx(ZSTD_DCtx *context);
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t size);
-int __wrap_scandir(const char *folder, struct dirent ***ret_entries, int (*filter)(const struct dirent *),
-                   int (*compare)(const struct dirent **, const struct dirent **));
-int __wrap_scandir64(const char *folder, struct dirent64 ***ret_entries,
-                     int (*filter)(const struct dirent64 *),
-                     int (*compare)(const struct dirent64 **, const struct dirent64 **));
-__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **ret_text, const char *format, ...);
-__attribute__((format(printf, 3, 4))) int __wrap___asprintf_chk(char **ret_text, int flag, const char *format,
-                                                                ...);
-void __wrap_free(void *old);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-int __wrap_munmap(void *address, size_t size);
-void *__wrap_mremap(void *old, size_t old_size, size_t size, int flags, ...);
-ZSTD_CCtx *__wrap_ZSTD_createCCtx(void);
-ZSTD_DCtx *__wrap_ZSTD_createDCtx(void);
-size_t __wrap_ZSTD_freeCCtx(ZSTD_CCtx *context);
-size_t __wrap_ZSTD_freeDCtx(ZSTD_DCtx *context);
+/* WRAPPED - a function as the linker has it under two names: the library's, and ours. */
+#define WRAPPED(type, name, ...)                                                                             \
+    type __real_##name(__VA_ARGS__);                                                                         \
+    type __wrap_##name(__VA_ARGS__);                                                                         \
+    type __wrap_##name(__VA_ARGS__)
 
 static bool failing_armed;  /* outside of it, wrappers only pass on */
 static long failing_until;  /* allocations that still succeed */
@@ -78,51 +41,45 @@ static void *hold(void *made)
     return made;
 }
 
-void *__wrap_malloc(size_t size)
+WRAPPED(void *, malloc, size_t size)
 {
     return refuse() ? NULL : hold(__real_malloc(size));
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+WRAPPED(void *, calloc, size_t count, size_t size)
 {
     return refuse() ? NULL : hold(__real_calloc(count, size));
 }
 
-void *__wrap_realloc(void *old, size_t size)
+WRAPPED(void *, realloc, void *old, size_t size)
 {
-    void *made;
     if (refuse())
         return NULL;
-    made = __real_realloc(old, size);
+    void *made = __real_realloc(old, size);
     return old == NULL ? hold(made) : made;
 }
 
-char *__wrap_strdup(const char *text)
+WRAPPED(char *, strdup, const char *text)
 {
     return refuse() ? NULL : hold(__real_strdup(text));
 }
 
-char *__wrap_strndup(const char *text, size_t size)
+WRAPPED(char *, strndup, const char *text, size_t size)
 {
     return refuse() ? NULL : hold(__real_strndup(text, size));
 }
 
-int __wrap_scandir(const char *folder, struct dirent ***ret_entries, int (*filter)(const struct dirent *),
-                   int (*compare)(const struct dirent **, const struct dirent **))
-{
-    const int count = refuse() ? -1 : __real_scandir(folder, ret_entries, filter, compare);
-    failing_held += failing_armed && count >= 0 ? count + 1 : 0; /* the entries and their list */
-    return count;
-}
-
-int __wrap_scandir64(const char *folder, struct dirent64 ***ret_entries,
-                     int (*filter)(const struct dirent64 *),
-                     int (*compare)(const struct dirent64 **, const struct dirent64 **))
-{
-    const int count = refuse() ? -1 : __real_scandir64(folder, ret_entries, filter, compare);
-    failing_held += failing_armed && count >= 0 ? count + 1 : 0; /* the entries and their list */
-    return count;
-}
+/* The names with and without 64-bit offsets. The entries and their list are held. */
+#define WRAPPED_SCANDIR(name, entry)                                                                         \
+    WRAPPED(int, name, const char *folder, struct entry ***ret_entries, int (*filter)(const struct entry *), \
+            int (*compare)(const struct entry **, const struct entry **))                                    \
+    {                                                                                                        \
+        const int count = refuse() ? -1 : __real_##name(folder, ret_entries, filter, compare);               \
+        failing_held += failing_armed && count >= 0 ? count + 1 : 0;                                         \
+        return count;                                                                                        \
+    }
+WRAPPED_SCANDIR(scandir, dirent)
+WRAPPED_SCANDIR(scandir64, dirent64)
 
 __attribute__((format(printf, 2, 0))) static int print_allocated(char **ret_text, const char *format,
                                                                  va_list arguments)
@@ -133,12 +90,14 @@ __attribute__((format(printf, 2, 0))) static int print_allocated(char **ret_text
     return length;
 }
 
+__attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **ret_text, const char *format, ...);
+__attribute__((format(printf, 3, 4))) int __wrap___asprintf_chk(char **ret_text, int flag, const char *format,
+                                                                ...);
 int __wrap_asprintf(char **ret_text, const char *format, ...)
 {
     va_list arguments;
-    int length;
     va_start(arguments, format);
-    length = print_allocated(ret_text, format, arguments);
+    int length = print_allocated(ret_text, format, arguments);
     va_end(arguments);
     return length;
 }
@@ -146,49 +105,36 @@ int __wrap_asprintf(char **ret_text, const char *format, ...)
 int __wrap___asprintf_chk(char **ret_text, int flag, const char *format, ...)
 {
     va_list arguments;
-    int length;
-    (void)flag; /* glibc's fortified spelling of the above */
     va_start(arguments, format);
-    length = print_allocated(ret_text, format, arguments);
+    int length = print_allocated(ret_text, format, arguments);
     va_end(arguments);
     return length;
 }
 
-void __wrap_free(void *old)
+WRAPPED(void, free, void *old)
 {
     failing_held -= failing_armed && old != NULL;
     __real_free(old);
 }
 
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    void *made = MAP_FAILED;
-    if (refuse())
-        return made;
-    made = __real_mmap(address, size, protection, flags, fd, offset);
-    failing_held += failing_armed && made != MAP_FAILED;
-    return made;
-}
+#define WRAPPED_MMAP(name)                                                                                   \
+    WRAPPED(void *, name, void *address, size_t size, int protection, int flags, int fd, off_t offset)       \
+    {                                                                                                        \
+        void *made = refuse() ? MAP_FAILED : __real_##name(address, size, protection, flags, fd, offset);    \
+        failing_held += failing_armed && made != MAP_FAILED;                                                 \
+        return made;                                                                                         \
+    }
+WRAPPED_MMAP(mmap)
+WRAPPED_MMAP(mmap64)
 
-/* The name that mmap has with 64-bit offsets. */
-void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    void *made = MAP_FAILED;
-    if (refuse())
-        return made;
-    made = __real_mmap64(address, size, protection, flags, fd, offset);
-    failing_held += failing_armed && made != MAP_FAILED;
-    return made;
-}
-
-int __wrap_munmap(void *address, size_t size)
+WRAPPED(int, munmap, void *address, size_t size)
 {
     failing_held -= failing_armed;
     return __real_munmap(address, size);
 }
 
 /* Of one mapping onto another: then there is one less. */
-void *__wrap_mremap(void *old, size_t old_size, size_t size, int flags, ...)
+WRAPPED(void *, mremap, void *old, size_t old_size, size_t size, int flags, ...)
 {
     va_list list;
     va_start(list, flags);
@@ -200,23 +146,23 @@ void *__wrap_mremap(void *old, size_t old_size, size_t size, int flags, ...)
     return __real_mremap(old, old_size, size, flags, place);
 }
 
-ZSTD_CCtx *__wrap_ZSTD_createCCtx(void)
+WRAPPED(ZSTD_CCtx *, ZSTD_createCCtx, void)
 {
     return refuse() ? NULL : hold(__real_ZSTD_createCCtx());
 }
 
-ZSTD_DCtx *__wrap_ZSTD_createDCtx(void)
+WRAPPED(ZSTD_DCtx *, ZSTD_createDCtx, void)
 {
     return refuse() ? NULL : hold(__real_ZSTD_createDCtx());
 }
 
-size_t __wrap_ZSTD_freeCCtx(ZSTD_CCtx *context)
+WRAPPED(size_t, ZSTD_freeCCtx, ZSTD_CCtx *context)
 {
     failing_held -= failing_armed && context != NULL;
     return __real_ZSTD_freeCCtx(context);
 }
 
-size_t __wrap_ZSTD_freeDCtx(ZSTD_DCtx *context)
+WRAPPED(size_t, ZSTD_freeDCtx, ZSTD_DCtx *context)
 {
     failing_held -= failing_armed && context != NULL;
     return __real_ZSTD_freeDCtx(context);

@@ -1,7 +1,7 @@
 /* harness.h - the smallest unit-test harness that says what was wrong.
  *
- * A test is TEST(name) { ... }, and is run because it stands there, in the order of the file. PREPARE { ... } is run before all of them. Checks
- * print both operands and let the test go on; the program exits 1 when any failed. SKIP(reason) ends the whole program with 77. One argument
+ * A test is TEST(name) { ... }, and is run because it stands there, in the order of the file. PREPARE { ... } is run before all of them, BEFORE_EACH
+ * and AFTER_EACH { ... } before and after each of them. Checks print both operands and let the test go on; the program exits 1 when any failed. SKIP(reason) ends the whole program with 77. One argument
  * runs only the tests whose name contains it. */
 #ifndef MALLAB_TESTS_HARNESS_H
 #define MALLAB_TESTS_HARNESS_H
@@ -12,6 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A variable whose content is released where its scope ends, by TYPE_release or, of a text, by free. It must be set before a return. */
+#define OWNED(type) __attribute__((cleanup(type##_release))) struct type
+#define OWNED_TEXT  __attribute__((cleanup(harness_free))) char
+
+static inline void harness_free(char **text)
+{
+    free(*text);
+}
+
 struct harness_test {
     const char *name;
     void (*run)(void);
@@ -20,7 +31,7 @@ struct harness_test {
 };
 
 static struct harness_test *harness_tests; /* by their lines */
-static void (*harness_prepare)(void);
+static void (*harness_prepare)(void), (*harness_before)(void), (*harness_after)(void);
 static unsigned harness_failures;
 
 static inline void harness_add(struct harness_test *test)
@@ -41,13 +52,17 @@ static inline void harness_add(struct harness_test *test)
     }                                                                                                        \
     static void test_name(void)
 
-#define PREPARE                                                                                              \
-    static void prepare(void);                                                                               \
-    __attribute__((constructor)) static void harness_has_prepare(void)                                       \
+/* A function that is run at a certain time. */
+#define HARNESS_HOOK(hook)                                                                                   \
+    static void hook##_here(void);                                                                           \
+    __attribute__((constructor)) static void hook##_is_set(void)                                             \
     {                                                                                                        \
-        harness_prepare = prepare;                                                                           \
+        hook = hook##_here;                                                                                  \
     }                                                                                                        \
-    static void prepare(void)
+    static void hook##_here(void)
+#define PREPARE     HARNESS_HOOK(harness_prepare)
+#define BEFORE_EACH HARNESS_HOOK(harness_before)
+#define AFTER_EACH  HARNESS_HOOK(harness_after)
 
 #define HARNESS_FAIL(...)                                                                                    \
     do {                                                                                                     \
@@ -61,6 +76,15 @@ static inline void harness_add(struct harness_test *test)
     do {                                                                                                     \
         if (!(condition))                                                                                    \
             HARNESS_FAIL("%s: not true: %s", __func__, #condition);                                          \
+    } while (0)
+
+/* Ends the test when it does not hold: what follows cannot be looked at. */
+#define REQUIRE(condition)                                                                                   \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            HARNESS_FAIL("%s: not true: %s", __func__, #condition);                                          \
+            return;                                                                                          \
+        }                                                                                                    \
     } while (0)
 
 #define CHECK_U64(actual, expected)                                                                          \
@@ -100,7 +124,11 @@ int main(int argc, char **argv)
         const unsigned before = harness_failures;
         if (argc > 1 && strstr(test->name, argv[1]) == NULL)
             continue;
+        if (harness_before != NULL)
+            harness_before();
         test->run();
+        if (harness_after != NULL)
+            harness_after();
         printf("%s %s\n", harness_failures == before ? "ok  " : "FAIL", test->name);
     }
     return harness_failures == 0 ? 0 : 1;

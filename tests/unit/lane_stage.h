@@ -49,12 +49,10 @@ void attach_fork_is_over(void)
 
 void user_looks(struct lane *lane)
 {
-    (void)lane; /* it is ever the same user */
 }
 
 void user_follow(struct lane *lane)
 {
-    (void)lane;
 }
 
 /* ---- a segment ----------------------------------------------------------------------------------------- */
@@ -87,6 +85,11 @@ static inline void set_up(uint32_t flags)
     lane_forget_inherited();
     shim_lane = NULL;
     recording_is_on = true;
+}
+
+BEFORE_EACH
+{
+    set_up(0);
 }
 
 static inline void allocate(unsigned call, uintptr_t address, size_t size, size_t extra)
@@ -143,11 +146,10 @@ static inline const struct fp_block *decode(uint32_t index)
 static inline void check_mark(const struct fp_block *block, uint32_t mark, unsigned call, uint64_t address,
                               uint64_t size, uint64_t extra)
 {
-    const struct fp_shape *shape;
     CHECK(mark < block->mark_count);
     if (mark >= block->mark_count)
         return;
-    shape = &block->shapes[block->marks[mark].shape];
+    const struct fp_shape *shape = &block->shapes[block->marks[mark].shape];
     CHECK_U64(shape->call, call);
     CHECK_U64(block->marks[mark].address, address);
     CHECK_U64(shape->size, size);

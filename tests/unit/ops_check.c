@@ -93,10 +93,9 @@ static bool is_ordered_at_all(struct check *check, const struct wl_window *windo
     reach(check, check->op_threads[after], after);
     for (uint32_t i = window->wait_count; i-- > 0;) {
         const struct wl_wait *wait = &window->waits[i];
-        const struct check_thread *waiter;
         if (wait->op > after)
             continue;
-        waiter = &check->threads[check->op_threads[wait->op]];
+        const struct check_thread *waiter = &check->threads[check->op_threads[wait->op]];
         if (waiter->query == check->queries && waiter->reached >= wait->op)
             reach(check, check->op_threads[wait->on], wait->on);
         if (aim->query == check->queries && aim->reached >= before)
@@ -193,7 +192,6 @@ static void execute(struct check *check, const struct wl_op *op)
 static bool check_op(struct check *check, const struct wl_window *window, uint32_t index)
 {
     const struct wl_op *op = &window->ops[index];
-    struct check_object *object;
     if (!check_call(check, op))
         return false;
     if (op->id > check->summary->id_max)
@@ -201,7 +199,7 @@ static bool check_op(struct check *check, const struct wl_window *window, uint32
                            op->id, check->summary->id_max);
     if (!check_alive(check, op))
         return false;
-    object = &check->objects[op->id];
+    struct check_object *object = &check->objects[op->id];
     /* The object's slot counts, whoever it stands for: also a release and the next allocation of one number. */
     if (op->id != 0 && object->window == check->windows + 1 &&
         !is_ordered(check, window, object->index, index))
@@ -229,14 +227,13 @@ static bool check_runs(struct check *check, const struct wl_window *window)
                            window->facts.first_op, check->ops);
     for (uint32_t i = 0; i < window->run_count; i++) {
         const struct wl_run *run = &window->runs[i];
-        struct check_thread *thread;
         if (run->thread >= check->summary->thread_count)
             return check_fault(check, CONV_FAULT_THREAD, "thread %" PRIu32 " of %" PRIu32, run->thread,
                                check->summary->thread_count);
         if (run->op_count == 0 || run->op_count > window->op_count - ops)
             return check_fault(check, CHECK_FRAME, "runs of threads do not add up to its %" PRIu32 " ops",
                                window->op_count);
-        thread = &check->threads[run->thread];
+        struct check_thread *thread = &check->threads[run->thread];
         if (thread->ops == 0)
             thread->first_window = check->windows;
         thread->last_window = check->windows;

@@ -5,6 +5,7 @@
 #include "convert/convert.h"
 #include "unit/harness.h"
 #include "unit/history.h"
+#include "unit/readers.h"
 #include "unit/scratch.h"
 
 static struct conv_error error;
@@ -38,13 +39,11 @@ static inline void add_ended(const char *directory, const char *name, uint32_t p
     static const struct fp_writer_options options = {0};
     const struct fp_lane lane = {.thread_id = process_id, .is_main = true};
     struct fp_writer *writer = NULL;
-    struct fp_reader *reader = NULL;
     uint64_t whole_bytes = 0;
     add_footprint(directory, name, process_id, 1000, false);
-    CHECK_U64(fp_reader_open(in(directory, name), NULL, &reader), FP_OK);
+    FP_READER *reader = fp_opened(in(directory, name));
     if (reader != NULL)
         whole_bytes = fp_reader_info(reader)->tail_error.offset;
-    fp_reader_close(reader);
     trailer.lane_count = 1;
     trailer.lanes = &lane;
     CHECK_U64(fp_writer_resume(AT_FDCWD, in(directory, name), &options, whole_bytes, NULL, &writer), FP_OK);
@@ -59,9 +58,8 @@ static inline const char *new_directory(void)
 {
     static unsigned number;
     char name[32];
-    const char *directory;
     snprintf(name, sizeof name, "recording.%u", number++);
-    directory = scratch_path(name);
+    const char *directory = scratch_path(name);
     CHECK(mkdir(directory, 0700) == 0);
     return directory;
 }

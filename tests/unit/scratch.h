@@ -13,9 +13,6 @@ static char scratch_directory[128];
 
 static int scratch_remove(const char *path, const struct stat *stat_, int flag, struct FTW *ftw)
 {
-    (void)stat_;
-    (void)flag;
-    (void)ftw;
     return remove(path);
 }
 
@@ -25,12 +22,12 @@ static void scratch_clear(void)
         (void)nftw(scratch_directory, scratch_remove, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A path within the directory; valid for the next seven calls. */
+/* A path within the directory; valid for the next 63 calls. */
 static inline const char *scratch_path(const char *name)
 {
-    static char paths[8][512];
+    static char paths[64][512];
     static unsigned next;
-    char *path = paths[next++ % 8];
+    char *path = paths[next++ % 64];
     if (scratch_directory[0] == '\0') {
         snprintf(scratch_directory, sizeof scratch_directory, "scratch.%ld", (long)getpid());
         (void)umask(022); /* what others may write to is not believed */
@@ -53,12 +50,11 @@ static inline void scratch_write(const char *path, const void *bytes, size_t siz
 static inline char *scratch_read(const char *path, size_t *ret_size)
 {
     FILE *file = fopen(path, "rb");
-    char *bytes;
     long size;
     if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0)
         abort();
     rewind(file);
-    bytes = malloc((size_t)size + 1);
+    char *bytes = malloc((size_t)size + 1);
     if (bytes == NULL || fread(bytes, 1, (size_t)size, file) != (size_t)size)
         abort();
     bytes[size] = '\0';

@@ -29,13 +29,11 @@ static inline void user_rest(void)
 static inline struct seg_view user_map(const char *path)
 {
     struct seg_header header;
-    struct seg_view view;
     const int fd = open(path, O_RDWR | O_CLOEXEC), told_fd = open(path, O_RDONLY | O_CLOEXEC);
-    char *area;
     if (fd < 0 || told_fd < 0 || pread(told_fd, &header, sizeof header, 0) != (ssize_t)sizeof header)
         _exit(90);
-    view = seg_view_at(NULL, header.fixed.chunk_count);
-    area = mmap(NULL, view.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct seg_view view = seg_view_at(NULL, header.fixed.chunk_count);
+    char *area = mmap(NULL, view.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (area == MAP_FAILED ||
         mmap(area, view.shared_offset, PROT_READ, MAP_SHARED | MAP_FIXED, told_fd, 0) == MAP_FAILED ||
         mmap(area + view.shared_offset, view.bytes - view.shared_offset, PROT_READ | PROT_WRITE,

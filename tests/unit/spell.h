@@ -4,15 +4,15 @@
 
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
+#include "unit/readers.h"
 
 /* "m1:100 r1:300 f1@2": static, valid until the next call. R is a realloc of NULL. */
 static inline const char *spell_ops(const char *path)
 {
     static char text[4096];
-    struct wl_reader *reader = NULL;
     struct wl_window window;
     size_t at = 0;
-    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    WL_READER *reader = wl_opened(path);
     text[0] = '\0';
     while (wl_reader_next(reader, &window) == FP_OK) {
         uint32_t run = 0, left = window.run_count > 0 ? window.runs[0].op_count : 0;
@@ -31,7 +31,6 @@ static inline const char *spell_ops(const char *path)
                 at += (size_t)snprintf(text + at, sizeof text - at, "@%u", window.runs[run].thread);
         }
     }
-    wl_reader_close(reader);
     return text;
 }
 

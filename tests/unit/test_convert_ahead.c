@@ -3,10 +3,10 @@
 #include "convert/order/process_image.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 
 #include "unit/append_block.h"
 #include "unit/harness.h"
+#include "unit/readers.h"
 #include "unit/scratch.h"
 
 #define BLOCKS 40u
@@ -39,11 +39,10 @@ static void write_footprint(const char *path)
 static void damage(const char *path, uint64_t offset)
 {
     size_t size;
-    char *bytes = scratch_read(path, &size);
+    OWNED_TEXT *bytes = scratch_read(path, &size);
     CHECK(offset < size);
     bytes[offset] ^= 1;
     scratch_write(path, bytes, size);
-    free(bytes);
 }
 
 /* Ask for blocks in the order that numbers gives, having wanted some of them; damaged[i]: block i is. */
@@ -51,11 +50,10 @@ static void check_order(const char *path, const uint32_t *numbers, uint32_t coun
                         const bool *damaged)
 {
     struct conv_ahead *ahead = conv_ahead_start(); /* NULL on a single processor: then without */
-    struct fp_block_buffer buffer = {0};
-    struct fp_reader *reader = NULL;
+    OWNED(fp_block_buffer) buffer = {0};
     struct fp_block block;
     struct fp_error why;
-    CHECK_U64(fp_reader_open(path, NULL, &reader), FP_OK);
+    FP_READER *reader = fp_opened(path);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t number = numbers[i];
         const enum fp_status status = conv_ahead_block(ahead, reader, number, &buffer, &block, &why);
@@ -74,8 +72,6 @@ static void check_order(const char *path, const uint32_t *numbers, uint32_t coun
             conv_ahead_want(ahead, reader, numbers[next]);
     }
     conv_ahead_stop(ahead);
-    fp_block_buffer_release(&buffer);
-    fp_reader_close(reader);
 }
 
 TEST(blocks_come_in_any_order)
@@ -97,15 +93,13 @@ TEST(blocks_come_in_any_order)
 TEST(damage_is_told_when_it_is_asked_for)
 {
     const char *path = scratch_path("damaged.fp");
-    struct fp_reader *reader = NULL;
     bool damaged[BLOCKS] = {false};
     uint64_t offsets[BLOCKS];
     uint32_t forward[BLOCKS];
     write_footprint(path);
-    CHECK_U64(fp_reader_open(path, NULL, &reader), FP_OK);
+    FP_READER *reader = fp_opened(path);
     for (uint32_t i = 0; i < BLOCKS; i++)
         offsets[i] = fp_reader_info(reader)->blocks[i].offset;
-    fp_reader_close(reader);
     for (uint32_t i = 0; i < BLOCKS; i++) {
         forward[i] = i;
         damaged[i] = i % 5 == 3 || i % 5 == 4;
@@ -120,13 +114,11 @@ TEST(what_was_wanted_need_not_be_asked_for)
 {
     const char *path = scratch_path("left.fp");
     struct conv_ahead *ahead = conv_ahead_start();
-    struct fp_reader *reader = NULL;
     write_footprint(path);
-    CHECK_U64(fp_reader_open(path, NULL, &reader), FP_OK);
+    FP_READER *reader = fp_opened(path);
     for (uint32_t i = 0; i < BLOCKS; i++)
         conv_ahead_want(ahead, reader, i);
     conv_ahead_stop(ahead); /* in the midst of it */
     conv_ahead_want(NULL, reader, 0);
     conv_ahead_stop(NULL);
-    fp_reader_close(reader);
 }

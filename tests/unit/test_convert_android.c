@@ -1,6 +1,4 @@
 /* test_convert_android.c - Android's text: what is taken, what is refused and where, from plain files and archives. */
-#include <errno.h>
-
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "unit/traces.h"
@@ -9,15 +7,12 @@ static struct conv_error error;
 
 static enum fp_status survey_text(const char *text, struct conv_survey *ret)
 {
-    const char *path = scratch_path("trace.txt");
-    scratch_write(path, text, strlen(text));
-    memset(ret, 0, sizeof *ret);
-    return conv_survey_file(path, NULL, ret, &error);
+    return survey_bytes(text, strlen(text), NULL, ret, &error);
 }
 
 TEST(good_lines_are_taken)
 {
-    struct conv_survey survey;
+    OWNED(conv_survey) survey;
     CHECK_U64(survey_text("7: malloc 0x1000 100\n"
                           "7: calloc 0x2000 3 40\r\n"
                           "\n"
@@ -44,7 +39,6 @@ TEST(good_lines_are_taken)
     CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN], 0);
     CHECK_U64(survey.events_by_call[FP_CALL_CALLOC], 1);
     CHECK(survey.complete);
-    conv_survey_release(&survey);
 }
 
 struct bad_line {
@@ -74,7 +68,7 @@ TEST(bad_lines_are_refused_with_line_and_offset)
         {"7: malloc 0x1000 100 6 5", "end time"},
         {"7: malloc 0x1000 100 5 6 7", "times"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct conv_survey survey;
         char text[256], words[600];
         snprintf(text, sizeof text, "7: malloc 0x1000 100\n7: free 0x1000\n%s\n7: free 0x0\n", bad[i].line);
@@ -86,39 +80,6 @@ TEST(bad_lines_are_refused_with_line_and_offset)
         if (strstr(words, bad[i].what) == NULL || strstr(words, "line 3") == NULL)
             HARNESS_FAIL("'%s' was worded as '%s'", bad[i].line, words);
     }
-}
-
-TEST(other_texts_are_foreign)
-{
-    struct conv_survey survey;
-    char *long_line;
-    CHECK_U64(survey_text("hello\n", &survey), FP_ERR_FOREIGN);
-    CHECK_U64(survey_text("", &survey), FP_ERR_FOREIGN);
-    CHECK_U64(survey_text("\n\n\n", &survey), FP_ERR_FOREIGN);
-    CHECK_U64(conv_survey_file("/nonexistent/trace", NULL, &survey, &error), FP_ERR_OPEN);
-    CHECK_U64(error.cause.sys_errno, ENOENT);
-    long_line = malloc(200001);
-    memset(long_line, 'x', 200000);
-    memcpy(long_line, "7: malloc 0x1000 100\n", 21);
-    long_line[200000] = '\0';
-    CHECK_U64(survey_text(long_line, &survey), FP_ERR_CORRUPT);
-    CHECK_U64(error.line, 2);
-    CHECK_U64(error.cause.offset, 21);
-    free(long_line);
-}
-
-TEST(a_cut_last_line_is_left_out)
-{
-    struct conv_survey survey;
-    CHECK_U64(survey_text("7: malloc 0x1000 100\n7: mall", &survey), FP_OK);
-    CHECK_U64(survey.events, 1);
-    CHECK_U64(survey.irregular[CONV_CUT_LINES], 1);
-    CHECK(!survey.complete);
-    CHECK(survey.incomplete_why[0] != '\0');
-    conv_survey_release(&survey);
-    CHECK_U64(survey_text("7: malloc 0x1000 100", &survey), FP_OK); /* whole but for its newline */
-    CHECK(survey.complete);
-    conv_survey_release(&survey);
 }
 
 /* ---- archives ------------------------------------------------------------------------------ */
@@ -140,12 +101,11 @@ TEST(damaged_archives_are_refused)
     const char *path = packed("two.zip", true, NULL, 2);
     const struct conv_options android = {.from = "android"};
     size_t size, refused = 0;
-    char *bytes;
     CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_ERR_READ);
     CHECK_U64(conv_error_exit_code(&error), 3);
     CHECK(strstr(error.what, "several") != NULL);
     path = packed("damaged.gz", false, archive_write_add_filter_gzip, 1);
-    bytes = scratch_read(path, &size);
+    OWNED_TEXT *bytes = scratch_read(path, &size);
     for (size_t cut = 1; cut < size; cut++) {
         scratch_write(path, bytes, cut);
         if (conv_survey_file(path, &android, &survey, &error) != FP_OK)
@@ -154,14 +114,13 @@ TEST(damaged_archives_are_refused)
             conv_survey_release(&survey);
     }
     CHECK_U64(refused, size - 2); /* one byte is no gzip yet, but half a line */
-    free(bytes);
 }
 
 /* Refused, but with --salvage all that was unpacked is there. */
 static void check_wrong(const char *path, const char *bytes, size_t size, const char *what)
 {
     const struct conv_options android = {.from = "android"}, salvage = {.from = "android", .salvage = true};
-    struct conv_survey survey = {0};
+    OWNED(conv_survey) survey = {0};
     scratch_write(path, bytes, size);
     CHECK(conv_survey_file(path, &android, &survey, &error) != FP_OK);
     CHECK_U64(conv_error_exit_code(&error), 3);
@@ -171,7 +130,6 @@ static void check_wrong(const char *path, const char *bytes, size_t size, const 
     CHECK_U64(survey.events, 2);
     CHECK_U64(survey.irregular[CONV_LOST_TAILS], 1);
     CHECK(!survey.complete && !conv_survey_knows_losses(&survey));
-    conv_survey_release(&survey);
 }
 
 /* libarchive looks neither at gzip's checksum and length nor behind its end, and only warns of a zip file's checksum. */
@@ -180,15 +138,14 @@ TEST(wrong_checksums_are_refused)
     const char *path = packed("wrong.gz", false, archive_write_add_filter_gzip, 1);
     struct conv_survey survey = {0};
     size_t size;
-    char *bytes, *longer;
-    bytes = scratch_read(path, &size);
+    char *bytes = scratch_read(path, &size);
     bytes[size - 8] ^= 1;
     check_wrong(path, bytes, size, "incorrect data check");
     bytes[size - 8] ^= 1;
     bytes[size - 4] ^= 1;
     check_wrong(path, bytes, size, "incorrect length check");
     bytes[size - 4] ^= 1;
-    longer = calloc(2, size + 1000);
+    OWNED_TEXT *longer = calloc(2, size + 1000);
     memcpy(longer, bytes, size);
     scratch_write(path, longer, size + 1000); /* padding, as of a tape */
     CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_OK);
@@ -202,7 +159,6 @@ TEST(wrong_checksums_are_refused)
     CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_OK);
     CHECK_U64(survey.events, 4);
     conv_survey_release(&survey);
-    free(longer);
     free(bytes);
     path = packed("wrong.zip", true, NULL, 1);
     bytes = scratch_read(path, &size);

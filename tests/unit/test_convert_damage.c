@@ -1,6 +1,7 @@
 /* test_convert_damage.c - footprints that are cut, damaged, or newer: what is whole is converted where it is known to be, all
  * else is refused with its place, or with --salvage left out and counted. */
 #include "unit/footprints.h"
+#include "unit/readers.h"
 
 /* A recorder that was killed leaves whole blocks and perhaps half a one: what is whole converts. */
 TEST(cut_footprints_convert_what_is_whole)
@@ -9,9 +10,8 @@ TEST(cut_footprints_convert_what_is_whole)
     const struct conv_options force = {.overwrite = true};
     uint64_t before = 0, last = 0;
     size_t size, refused = 0;
-    char *bytes;
     make_footprint(whole, 3, 5, 9, false);
-    bytes = scratch_read(whole, &size);
+    char *bytes = scratch_read(whole, &size);
     for (size_t at = 64; at <= size; at += size / 37) {
         struct conv_report report;
         scratch_write(cut, bytes, at);
@@ -47,16 +47,14 @@ TEST(a_tail_of_zeroes_is_no_more_than_a_cut)
     static const size_t tails[] = {1, 63, 64, 65, 4096, 10000};
     const char *whole = scratch_path("zeroes.fp"), *tailed = scratch_path("tailed.fp");
     struct conv_survey survey = {0};
-    uint64_t events;
     size_t size;
-    char *bytes;
     make_footprint(whole, 2, 5, 9, false);
-    bytes = scratch_read(whole, &size);
+    OWNED_TEXT *bytes = scratch_read(whole, &size);
     CHECK_U64(conv_survey_file(whole, NULL, &survey, &error), FP_OK);
-    events = survey.events;
+    uint64_t events = survey.events;
     conv_survey_release(&survey);
-    for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
-        char *longer = calloc(1, size + tails[i]);
+    for (size_t i = 0; i < COUNT_OF(tails); i++) {
+        OWNED_TEXT *longer = calloc(1, size + tails[i]);
         memcpy(longer, bytes, size);
         scratch_write(tailed, longer, size + tails[i]);
         CHECK_U64(conv_survey_file(tailed, NULL, &survey, &error), FP_OK);
@@ -67,9 +65,7 @@ TEST(a_tail_of_zeroes_is_no_more_than_a_cut)
         scratch_write(tailed, longer, size + tails[i]);
         CHECK_U64(conv_survey_file(tailed, NULL, &survey, &error), tails[i] < 64 ? FP_OK : FP_ERR_CORRUPT);
         conv_survey_release(&survey);
-        free(longer);
     }
-    free(bytes);
 }
 
 /* One flipped bit: refused with the file's name, and nothing left behind; or it hit what carries nothing. */
@@ -78,9 +74,8 @@ TEST(flipped_bits_are_refused_or_salvaged)
     const char *whole = scratch_path("bits.fp"), *bad = scratch_path("bad.fp"), *wl = scratch_path("bad.wl");
     const struct conv_options salvage = {.overwrite = true, .salvage = true};
     size_t size, refused = 0, salvaged = 0, tried = 0;
-    char *bytes;
     make_footprint(whole, 2, 5, 9, true);
-    bytes = scratch_read(whole, &size);
+    char *bytes = scratch_read(whole, &size);
     for (size_t at = 100; at < size; at += size / 61, tried++) {
         struct conv_report report;
         bytes[at] ^= 0x10;
@@ -112,7 +107,7 @@ static void check_left_out(const char *bad, const char *wl, uint64_t events, boo
 {
     const struct conv_options salvage = {.overwrite = true, .salvage = true};
     struct conv_survey survey = {0};
-    struct conv_report report;
+    OWNED(conv_report) report;
     char text[CONV_PATH_BYTES + 512];
     CHECK(conv_survey_file(bad, NULL, &survey, &error) != FP_OK);
     CHECK(strstr(conv_error_text(&error, text, sizeof text), "--salvage") != NULL);
@@ -125,7 +120,6 @@ static void check_left_out(const char *bad, const char *wl, uint64_t events, boo
     CHECK((survey.irregular[CONV_LOST_TAILS] == 0) == is_known);
     CHECK_U64(convert(bad, wl, &salvage, &report), FP_OK);
     CHECK_U64(report.survey.lost_marks, survey.irregular[CONV_DAMAGED_BLOCKS]);
-    conv_report_release(&report);
     conv_survey_release(&survey);
     CHECK_U64(conv_survey_file(wl, NULL, &survey, &error), FP_OK);
     CHECK_U64(survey.lost_marks, survey.irregular[CONV_DAMAGED_BLOCKS]);
@@ -138,12 +132,11 @@ TEST(what_salvage_leaves_out_counts_as_lost)
 {
     const char *whole = scratch_path("left.fp"), *bad = scratch_path("left-bad.fp"),
                *wl = scratch_path("left.wl");
-    struct conv_survey survey = {0};
+    OWNED(conv_survey) survey = {0};
     size_t size;
-    char *bytes;
     make_footprint(whole, 2, 5, 9, true);
     CHECK_U64(conv_survey_file(whole, NULL, &survey, &error), FP_OK);
-    bytes = scratch_read(whole, &size);
+    OWNED_TEXT *bytes = scratch_read(whole, &size);
     bytes[size / 2] ^= 0x10; /* in a block */
     scratch_write(bad, bytes, size);
     check_left_out(bad, wl, survey.events, true);
@@ -152,8 +145,6 @@ TEST(what_salvage_leaves_out_counts_as_lost)
             size - size / 2 - 10); /* no block begins where one should */
     scratch_write(bad, bytes, size - 10);
     check_left_out(bad, wl, survey.events, false);
-    conv_survey_release(&survey);
-    free(bytes);
 }
 
 /* All calls in blocks that cannot be read: nothing to convert, and what stands at the output stays. */
@@ -163,27 +154,21 @@ TEST(a_footprint_without_a_readable_call_is_refused)
     const struct conv_options salvage = {.overwrite = true, .salvage = true};
     struct conv_report report;
     size_t size, kept;
-    char *bytes, *before, *after;
     make_footprint(fp, 1, 1, 1, true);
     CHECK_U64(convert(fp, wl, NULL, &report), FP_OK);
     conv_report_release(&report);
-    before = scratch_read(wl, &kept);
-    bytes = scratch_read(fp, &size);
-    struct fp_reader *reader;
-    CHECK_U64(fp_reader_open(fp, NULL, &reader), FP_OK);
+    OWNED_TEXT *before = scratch_read(wl, &kept);
+    OWNED_TEXT *bytes = scratch_read(fp, &size);
+    FP_READER *reader = fp_opened(fp);
     for (size_t i = 0; i < fp_reader_info(reader)->block_count; i++)
         bytes[fp_reader_info(reader)->blocks[i].offset + 70] ^= 1; /* behind the block's header */
-    fp_reader_close(reader);
     scratch_write(fp, bytes, size);
     CHECK_U64(convert(fp, wl, &salvage, &report), FP_ERR_CORRUPT);
     CHECK(strstr(error.what, "no call is left") != NULL);
     CHECK_U64(conv_error_exit_code(&error), 3);
     CHECK_U64(conv_survey_file(fp, &salvage, &(struct conv_survey){0}, &error), FP_ERR_CORRUPT);
-    after = scratch_read(wl, &size);
+    OWNED_TEXT *after = scratch_read(wl, &size);
     CHECK(size == kept && memcmp(before, after, size) == 0);
-    free(before);
-    free(after);
-    free(bytes);
 }
 
 TEST(a_newer_file_is_told_by_both_versions)
@@ -192,14 +177,12 @@ TEST(a_newer_file_is_told_by_both_versions)
     struct conv_survey survey;
     char text[600];
     size_t size;
-    char *bytes;
     make_footprint(fp, 1, 1, 1, true);
-    bytes = scratch_read(fp, &size);
+    OWNED_TEXT *bytes = scratch_read(fp, &size);
     bytes[8] = 99;
     scratch_write(fp, bytes, size);
     CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_ERR_VERSION);
     CHECK_U64(conv_error_exit_code(&error), 3);
     conv_error_text(&error, text, sizeof text);
     CHECK(strstr(text, "version 99") != NULL && strstr(text, "up to 1") != NULL);
-    free(bytes);
 }

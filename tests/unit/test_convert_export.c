@@ -38,7 +38,7 @@ static struct fp_shape random_shape(enum fp_call_kind kind, bool plain)
         return shape;
     shape.call = random_call(kind);
     if (fp_call_extra_of(shape.call) != FP_EXTRA_NONE)
-        shape.extra = extras[random_below(sizeof extras / sizeof extras[0])];
+        shape.extra = extras[random_below(COUNT_OF(extras))];
     return shape;
 }
 
@@ -100,11 +100,9 @@ static void write_scene(const char *path, const struct scene *scene)
 static void check_same_bytes(const char *a, const char *b)
 {
     size_t size_a, size_b;
-    char *bytes_a = scratch_read(a, &size_a), *bytes_b = scratch_read(b, &size_b);
+    OWNED_TEXT *bytes_a = scratch_read(a, &size_a), *bytes_b = scratch_read(b, &size_b);
     CHECK_U64(size_a, size_b);
     CHECK(size_a == size_b && memcmp(bytes_a, bytes_b, size_a) == 0);
-    free(bytes_a);
-    free(bytes_b);
 }
 
 static enum fp_status convert(const char *in, const char *out, const char *to, struct conv_report *ret)
@@ -129,7 +127,7 @@ TEST(text_comes_back_to_the_same_bytes)
         {2, 8192, 140000, 50, 70, false}, {2, 1, 40, 1000, 9999, false},     {1, 17, 0, 0, 500, true},
     };
     const char *wl = scratch_path("a.wl"), *txt = scratch_path("a.txt"), *back = scratch_path("b.wl");
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
         struct conv_report report;
         write_scene(wl, &scenes[i]);
         CHECK_U64(convert(wl, txt, "text", &report), FP_OK);
@@ -227,7 +225,7 @@ TEST(damaged_texts_are_refused_with_their_line)
 {
     const char *txt = scratch_path("bad.txt"), *wl = scratch_path("bad.wl");
     char text[512];
-    for (size_t i = 0; i < sizeof DEFECTS / sizeof DEFECTS[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(DEFECTS); i++) {
         snprintf(text, sizeof text, "mallab-workload-text 1\n%s", DEFECTS[i].text);
         scratch_write(txt, text, strlen(text));
         CHECK_U64(convert(txt, wl, NULL, NULL), DEFECTS[i].status);

@@ -6,38 +6,21 @@
 
 #include "unit/append_block.h"
 #include "unit/footprints.h"
-
-static void check_same_figures(const struct conv_survey *a, const struct conv_survey *b)
-{
-    CHECK_U64(a->ops, b->ops);
-    CHECK_U64(a->threads, b->threads);
-    CHECK_U64(a->requested_bytes, b->requested_bytes);
-    CHECK_U64(a->live_bytes_peak, b->live_bytes_peak);
-    CHECK_U64(a->live_objects_peak, b->live_objects_peak);
-    CHECK_U64(a->live_bytes_end, b->live_bytes_end);
-    CHECK_U64(a->duration_ns, b->duration_ns);
-    CHECK_U64(a->largest_size, b->largest_size);
-    for (unsigned i = 0; i < CONV_CALLS; i++)
-        CHECK_U64(a->ops_by_call[i], b->ops_by_call[i]);
-    for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
-        CHECK_U64(a->class_count[i], b->class_count[i]);
-        CHECK_U64(a->class_bytes[i], b->class_bytes[i]);
-    }
-}
+#include "unit/readers.h"
 
 TEST(report_survey_and_workload_agree)
 {
     const char *fp = scratch_path("agree.fp"), *wl = scratch_path("agree.wl");
-    struct conv_report report;
-    struct conv_survey survey = {0}, workload = {0};
+    OWNED(conv_report) report;
+    OWNED(conv_survey) survey = {0}, workload = {0};
     make_footprint(fp, 4, 3, 4711, true);
     CHECK_U64(conv_detect(fp), CONV_KIND_FOOTPRINT);
     CHECK_U64(convert(fp, wl, NULL, &report), FP_OK);
     CHECK_U64(conv_detect(wl), CONV_KIND_WORKLOAD);
     CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_OK);
     CHECK_U64(conv_survey_file(wl, NULL, &workload, &error), FP_OK);
-    check_same_figures(&report.survey, &survey);
-    check_same_figures(&report.survey, &workload);
+    check_same_survey(&report.survey, &survey);
+    check_same_survey(&report.survey, &workload);
     CHECK_U64(survey.events, survey.ops); /* nothing irregular happened */
     CHECK(survey.events > 15000);
     CHECK_U64(survey.threads, 4);
@@ -46,9 +29,6 @@ TEST(report_survey_and_workload_agree)
     CHECK_STR(workload.program, "made-up");
     CHECK(survey.complete && workload.complete);
     CHECK(conv_output_temporary() == NULL);
-    conv_report_release(&report);
-    conv_survey_release(&survey);
-    conv_survey_release(&workload);
 }
 
 /* Follow the ops of a workload along the history it came from. */
@@ -95,16 +75,15 @@ TEST(ops_are_the_recorded_calls_on_the_recorded_objects)
         .threads = 4, .events = 6000, .objects = 120, .bump_every = 16, .bump_ns = 1000, .resize_share = 12};
     const char *fp = scratch_path("follow.fp"), *wl = scratch_path("follow.wl");
     struct follower follower = {0};
-    struct conv_report report;
-    struct wl_reader *reader = NULL;
+    OWNED(conv_report) report;
     struct wl_window window;
-    struct history history;
+    OWNED(history) history;
     history_init(&history, options.threads, 21);
     history_simulate(&history, &options);
     history_cut(&history, 300);
     CHECK_U64(history_write(&history, fp, 50, true), FP_OK);
     CHECK_U64(convert(fp, wl, &(struct conv_options){.window_ops = 500}, &report), FP_OK);
-    CHECK_U64(wl_reader_open(wl, NULL, &reader), FP_OK);
+    WL_READER *reader = wl_opened(wl);
     follower.history = &history;
     follower.position = calloc(options.threads, sizeof *follower.position);
     follower.address_of = calloc((size_t)report.survey.id_max + 1, sizeof *follower.address_of);
@@ -121,32 +100,8 @@ TEST(ops_are_the_recorded_calls_on_the_recorded_objects)
     CHECK_U64(follower.wrong_call, 0);
     CHECK_U64(follower.wrong_size, 0);
     CHECK_U64(follower.wrong_object, 0);
-    wl_reader_close(reader);
-    conv_report_release(&report);
     free(follower.position);
     free(follower.address_of);
-    history_release(&history);
-}
-
-TEST(same_input_same_bytes)
-{
-    const char *fp = scratch_path("same.fp"), *first = scratch_path("first.wl"),
-               *second = scratch_path("second.wl");
-    const struct conv_options options = {.window_ops = 100};
-    struct conv_report report;
-    char *a, *b;
-    size_t a_size, b_size;
-    make_footprint(fp, 5, 11, 1, true);
-    CHECK_U64(convert(fp, first, &options, &report), FP_OK);
-    conv_report_release(&report);
-    CHECK_U64(convert(fp, second, &options, &report), FP_OK);
-    conv_report_release(&report);
-    a = scratch_read(first, &a_size);
-    b = scratch_read(second, &b_size);
-    CHECK_U64(a_size, b_size);
-    CHECK(a_size == b_size && memcmp(a, b, a_size) == 0);
-    free(a);
-    free(b);
 }
 
 TEST(outputs_are_not_overwritten_unasked)
@@ -169,7 +124,7 @@ TEST(blocks_that_are_missing_are_told)
 {
     const char *fp = scratch_path("missing.fp");
     const struct fp_writer_options options = {.process_id = 5};
-    struct conv_survey survey = {0};
+    OWNED(conv_survey) survey = {0};
     struct fp_writer *writer = NULL;
     struct fp_mark mark = {.address = 0x1000};
     struct fp_shape shape = {.call = FP_CALL_MALLOC, .size = 8};
@@ -189,32 +144,6 @@ TEST(blocks_that_are_missing_are_told)
     CHECK_U64(survey.lost[FP_LOSS_RING_FULL], 12);
     CHECK_U64(survey.duration_ns, 6400);
     CHECK(!survey.complete);
-    conv_survey_release(&survey);
-}
-
-/* A forked process releases what its parent allocated: no defect of the recording. */
-TEST(a_forked_process_inherits_objects)
-{
-    const struct fp_writer_options options = {.process_id = 6};
-    const struct fp_meta meta = {"fork_of", "sh.5.fp"};
-    const struct fp_mark mark = {.address = 0x1000};
-    const struct fp_shape shape = {.call = FP_CALL_FREE};
-    const struct fp_lane lane = {.thread_id = 6, .is_main = true, .marks = 1};
-    const struct fp_trailer trailer = {.end_time_ns = 6400, .lane_count = 1, .lanes = &lane};
-    const struct fp_block block = {.mark_count = 1, .shape_count = 1, .marks = &mark, .shapes = &shape};
-    for (size_t forked = 0; forked < 2; forked++) {
-        const char *fp = scratch_path(forked ? "child.fp" : "first.fp");
-        struct conv_survey survey = {0};
-        struct fp_writer *writer = NULL;
-        CHECK_U64(fp_writer_create(AT_FDCWD, fp, &options, &meta, forked, NULL, &writer), FP_OK);
-        CHECK_U64(append_block(writer, &block), FP_OK);
-        CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
-        CHECK_U64(conv_survey_file(fp, NULL, &survey, &error), FP_OK);
-        CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN], !forked);
-        CHECK_U64(survey.irregular[CONV_INHERITED_FREES], forked);
-        CHECK(survey.complete);
-        conv_survey_release(&survey);
-    }
 }
 
 /* ---- recordings ---------------------------------------------------------------------------- */
@@ -243,8 +172,7 @@ TEST(of_a_recording_the_busiest_process_is_converted)
         const char *wl = scratch_path(json ? "with.wl" : "without.wl");
         struct conv_options options = {.overwrite = true};
         struct conv_report report;
-        struct conv_survey survey = {0};
-        uint64_t events;
+        OWNED(conv_survey) survey = {0};
         make_recording(directory, json);
         CHECK_U64(conv_detect(directory), CONV_KIND_RECORDING);
         CHECK_U64(convert(directory, wl, &options, &report), FP_OK);
@@ -252,7 +180,7 @@ TEST(of_a_recording_the_busiest_process_is_converted)
         CHECK_U64(report.survey.process_id, 11);
         CHECK(report.survey.processes[1].chosen && !report.survey.processes[0].chosen);
         CHECK_STR(report.survey.processes[0].name, json ? "sh" : "made-up");
-        events = report.survey.events;
+        uint64_t events = report.survey.events;
         conv_report_release(&report);
         options.process_id = 10;
         CHECK_U64(convert(directory, wl, &options, &report), FP_OK);
@@ -265,7 +193,6 @@ TEST(of_a_recording_the_busiest_process_is_converted)
         CHECK_U64(survey.events, events);
         CHECK_U64(survey.threads, 3);
         CHECK(survey.complete == (json == 1));
-        conv_survey_release(&survey);
     }
 }
 
@@ -288,7 +215,7 @@ TEST(hostile_recordings_are_refused)
     char path[600];
     CHECK(mkdir(directory, 0700) == 0);
     snprintf(path, sizeof path, "%s/recording.json", directory);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct conv_survey survey = {0};
         scratch_write(path, bad[i], strlen(bad[i]));
         CHECK(conv_survey_file(directory, &options, &survey, &error) != FP_OK);
@@ -319,11 +246,10 @@ TEST(a_footprint_is_of_the_process_asked_for)
 {
     const char *path = scratch_path("own.fp"), *wl = scratch_path("own.wl");
     struct conv_options options = {.overwrite = true, .process_id = 8};
-    struct conv_report report;
+    OWNED(conv_report) report;
     make_footprint(path, 1, 3, 7, true);
     CHECK_U64(convert(path, wl, &options, &report), FP_ERR_ARGUMENT);
     CHECK(strstr(error.what, "process 7, not of 8") != NULL && conv_error_exit_code(&error) == 2);
     options.process_id = 7;
     CHECK_U64(convert(path, wl, &options, &report), FP_OK);
-    conv_report_release(&report);
 }

@@ -4,6 +4,7 @@
 #include "convert/import/import.h"
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
+#include "unit/readers.h"
 #include "unit/scratch.h"
 
 #define THREADS 7u
@@ -86,7 +87,6 @@ static struct made make_streams(struct stream *streams, bool with_syncs)
 static void write_file(const char *path, const struct stream *streams, uint64_t syncs)
 {
     struct stream head = {0};
-    size_t offset;
     FILE *out = fopen(path, "wb");
     if (out == NULL)
         abort();
@@ -96,7 +96,7 @@ static void write_file(const char *path, const struct stream *streams, uint64_t 
     put(&head, syncs);
     put(&head, 10);
     put(&head, THREADS);
-    offset = head.size + THREADS * 5 + 1;
+    size_t offset = head.size + THREADS * 5 + 1;
     for (unsigned i = 0; i < THREADS; i++) {
         const uint8_t number[5] = {11, (uint8_t)(128 | offset >> 21), (uint8_t)(128 | (offset >> 14 & 127)),
                                    (uint8_t)(128 | (offset >> 7 & 127)), (uint8_t)(offset & 127)};
@@ -125,10 +125,9 @@ static struct made make_file(const char *path, bool with_syncs)
 /* How far a thread's ops have come when half of all are done. */
 static void check_turns(const char *path, const struct made *made)
 {
-    struct wl_reader *reader = NULL;
     struct wl_window window;
     uint64_t ops = 0, per_thread[THREADS] = {0};
-    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    WL_READER *reader = wl_opened(path);
     while (reader != NULL && wl_reader_next(reader, &window) == FP_OK && ops < CALLS / 2) {
         ops += window.op_count;
         for (uint32_t i = 0; i < window.run_count; i++)
@@ -141,7 +140,6 @@ static void check_turns(const char *path, const struct made *made)
             HARNESS_FAIL("thread %u has done %" PRIu64 " of %" PRIu64 " at half time", id, per_thread[i],
                          whole);
     }
-    wl_reader_close(reader);
 }
 
 TEST(signals_are_heeded)
@@ -149,7 +147,7 @@ TEST(signals_are_heeded)
     const char *path = scratch_path("threads"), *out = scratch_path("threads.wl");
     const struct made made = make_file(path, true);
     const struct conv_options options = {.overwrite = true, .window_ops = 500};
-    struct conv_report report = {0};
+    OWNED(conv_report) report = {0};
     char words[600];
     if (conv_file(path, out, &options, &report, &error) != FP_OK) {
         HARNESS_FAIL("%s", conv_error_text(&error, words, sizeof words));
@@ -161,16 +159,14 @@ TEST(signals_are_heeded)
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
         CHECK_U64(report.survey.irregular[i], 0);
     check_turns(out, &made);
-    conv_report_release(&report);
 }
 
 /* The same calls without the signals: what the test above shows is due to them. */
 TEST(without_signals_it_does_not_add_up)
 {
     const char *path = scratch_path("unsigned");
-    struct conv_survey survey = {0};
+    OWNED(conv_survey) survey = {0};
     (void)make_file(path, false);
     CHECK_U64(conv_survey_file(path, NULL, &survey, &error), FP_OK);
     CHECK(survey.irregular[CONV_LOST_FREE] > 100 && survey.irregular[CONV_FREE_OF_UNKNOWN] > 100);
-    conv_survey_release(&survey);
 }

@@ -1,5 +1,6 @@
 /* test_convert_import.c - other tools' traces: one random history gives the same ops in every format; packed, piped,
  * cut, with lines of any length; threads that wait for each other. */
+#include <errno.h>
 #include <fcntl.h>
 
 #include "convert/convert.h"
@@ -47,7 +48,7 @@ TEST(one_history_is_the_same_in_every_format)
         const bool splits = kind == CONV_KIND_HEAPTRACK; /* a realloc is a free and a malloc there */
         const char *path = history_path(&history, kind), *out = scratch_path("history.wl");
         const struct conv_options options = {.overwrite = true, .window_ops = 1000};
-        struct conv_report report = {0};
+        OWNED(conv_report) report = {0};
         CHECK_U64(conv_detect(path), kind);
         CHECK_U64(conv_file(path, out, &options, &report, &error), FP_OK);
         CHECK_U64(report.survey.ops, HISTORY_CALLS + (splits ? history.resizes : 0));
@@ -59,7 +60,6 @@ TEST(one_history_is_the_same_in_every_format)
         CHECK(strncmp(report.survey.lacks, format->lacks, strlen(format->lacks)) == 0);
         if (!splits)
             check_ops(&history, out, format->name);
-        conv_report_release(&report);
     }
 }
 
@@ -67,12 +67,11 @@ TEST(one_history_is_the_same_in_every_format)
 
 static void check_requested(const char *path, uint64_t requested)
 {
-    struct conv_survey survey = {0};
+    OWNED(conv_survey) survey = {0};
     char words[600];
     if (conv_survey_file(path, NULL, &survey, &error) != FP_OK)
         HARNESS_FAIL("%s", conv_error_text(&error, words, sizeof words));
     CHECK_U64(survey.requested_bytes, requested);
-    conv_survey_release(&survey);
 }
 
 TEST(every_format_is_unpacked)
@@ -86,7 +85,7 @@ TEST(every_format_is_unpacked)
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
         const enum conv_kind kind = conv_from_kind(format->name);
         const char *plain = history_path(&history, kind), *packed = scratch_path("packed");
-        for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
+        for (size_t k = 0; k < COUNT_OF(filters); k++) {
             pack(plain, packed, filters[k] == NULL, filters[k], 1);
             CHECK_U64(conv_detect(packed), kind);
             check_requested(packed, history.requested);
@@ -103,9 +102,8 @@ TEST(every_format_is_read_from_a_pipe)
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
         const char *path = history_path(&history, conv_from_kind(format->name));
         char command[1200];
-        FILE *pipe;
         snprintf(command, sizeof command, "cat '%s'", path);
-        pipe = popen(command, "r");
+        FILE *pipe = popen(command, "r");
         CHECK(pipe != NULL && dup2(fileno(pipe), STDIN_FILENO) == STDIN_FILENO);
         check_requested("-", history.requested);
         CHECK(pipe != NULL && pclose(pipe) == 0);
@@ -162,28 +160,25 @@ TEST(a_realloc_cut_in_its_second_half_counts_once)
         "= Start\n@ [0x1] + 0x10 0x5\n@ [0x1] + 0x20 0x5\n@ [0x1] < 0x10\n@ [0x1] > 0x";
     static const size_t sizes[] = {sizeof text - 1, sizeof text - 12}; /* without its second half, too */
     for (size_t i = 0; i < 2; i++) {
-        struct conv_survey survey;
+        OWNED(conv_survey) survey;
         CHECK_U64(survey_bytes(text, sizes[i], NULL, &survey, &error), FP_OK);
         CHECK_U64(survey.irregular[CONV_CUT_LINES], 1);
         CHECK(!survey.complete);
-        conv_survey_release(&survey);
     }
 }
 
 TEST(a_header_that_states_more_calls_is_told)
 {
-    struct conv_survey survey;
+    OWNED(conv_survey) survey;
     CHECK_U64(survey_text("10\n1\n3\n1\na 0 5\nf 0\n", &survey), FP_OK);
     CHECK_U64(survey.events, 2);
     CHECK(!survey.complete && strstr(survey.incomplete_why, "3 calls") != NULL);
-    conv_survey_release(&survey);
 }
 
 TEST(lines_of_any_sensible_length_are_read)
 {
     struct conv_survey survey;
-    char *text = malloc(80000);
-    size_t length;
+    OWNED_TEXT *text = malloc(80000);
     /* names of C++ functions */
     memcpy(text, "= Start\n@ ./a:(", 15);
     memset(text + 15, 'Z', 20000);
@@ -193,11 +188,10 @@ TEST(lines_of_any_sensible_length_are_read)
     conv_survey_release(&survey);
     memset(text + 15, 'Z', 70000);
     strcpy(text + 70015, "+0x1)[0x1] + 0x1000 0x10\n");
-    length = strlen(text);
+    size_t length = strlen(text);
     CHECK_U64(survey_bytes(text, length, NULL, &survey, &error), FP_ERR_CORRUPT);
     CHECK_U64(error.line, 2);
     CHECK_U64(error.cause.offset, 8);
-    free(text);
 }
 
 TEST(numbers_of_64_bits_are_numbers)
@@ -225,13 +219,15 @@ TEST(what_a_trace_itself_lacks_is_told)
 TEST(what_is_no_trace_is_foreign)
 {
     static const char zeroes[4800];
-    static const char *const texts[] = {"5\n", "1\n2\n3\n4\n", "= Begin\n",
-                                        "v\n", "5 6 7\n",      "\x08\x01\x09\x01"};
+    static const char *const texts[] = {
+        "5\n", "1\n2\n3\n4\n", "= Begin\n", "v\n", "5 6 7\n", "\x08\x01\x09\x01", "hello\n", "", "\n\n\n"};
     struct conv_survey survey;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
         if (survey_text(texts[i], &survey) != FP_ERR_FOREIGN)
             HARNESS_FAIL("'%s' was taken for a trace", texts[i]);
     CHECK_U64(survey_bytes(zeroes, sizeof zeroes, NULL, &survey, &error), FP_ERR_FOREIGN);
     CHECK_U64(survey_bytes("", 0, &(struct conv_options){.from = "elf"}, &survey, &error), FP_ERR_ARGUMENT);
     CHECK(strstr(error.what, "mtrace") != NULL);
+    CHECK_U64(conv_survey_file("/nonexistent/trace", NULL, &survey, &error), FP_ERR_OPEN);
+    CHECK_U64(error.cause.sys_errno, ENOENT);
 }

@@ -26,30 +26,11 @@ static size_t take_all(struct history *history, struct conv_buffer_pool *pool)
 
 static size_t take_plainly(struct history *history)
 {
-    struct conv_buffer_pool pool;
-    size_t count;
+    OWNED(conv_buffer_pool) pool;
     conv_buffer_pool_init(&pool, UINT64_C(1) << 20);
-    count = take_all(history, &pool);
+    size_t count = take_all(history, &pool);
     CHECK_U64(pool.held_bytes, 0);
-    conv_buffer_pool_release(&pool);
     return count;
-}
-
-TEST(times_lie_between_stamps)
-{
-    struct history history;
-    history_init(&history, 1, 1);
-    for (unsigned i = 0; i < 40; i++)
-        history_add(&history, 0, FP_CALL_MALLOC, 16 + i, 1, 0, i % 10 == 0 ? 1000 + i * 100 : UINT64_MAX);
-    history_cut(&history, 1000);
-    /* One block or several: history_cut draws sizes below 1000, 40 marks may be cut anywhere. */
-    CHECK_U64(take_plainly(&history), 41);
-    CHECK_U64(events[40].call, CONV_MARK_LANE_END);
-    for (unsigned i = 1; i < 40; i++)
-        CHECK(events[i].time_ns >= events[i - 1].time_ns);
-    for (unsigned i = 0; i < 40; i += 10)
-        CHECK_U64(events[i].time_ns, 1000 + i * 100);
-    history_release(&history);
 }
 
 TEST(times_are_interpolated_by_position)
@@ -58,13 +39,13 @@ TEST(times_are_interpolated_by_position)
         {16, {FP_CALL_MALLOC, 1, 0}, 0, 640},        {32, {FP_CALL_MALLOC, 1, 0}, 0, UINT64_MAX},
         {48, {FP_CALL_MALLOC, 1, 0}, 0, UINT64_MAX}, {64, {FP_CALL_MALLOC, 1, 0}, 0, UINT64_MAX},
         {80, {FP_CALL_MALLOC, 1, 0}, 0, 1040},       {96, {FP_CALL_MALLOC, 1, 0}, 0, UINT64_MAX}};
-    struct history history;
+    OWNED(history) history;
     history_init(&history, 1, 1);
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(marks); i++)
         history_add(&history, 0, FP_CALL_MALLOC, marks[i].address, 1, 0, marks[i].stamp_ns);
     history_cut(&history, 1); /* to have the arrays; then one block of all */
     history.lanes[0].note_count = 1;
-    history.lanes[0].starts[1] = sizeof marks / sizeof marks[0];
+    history.lanes[0].starts[1] = COUNT_OF(marks);
     CHECK_U64(take_plainly(&history), 7);
     CHECK_U64(events[0].time_ns, 640);
     CHECK_U64(events[1].time_ns, 740);
@@ -72,13 +53,12 @@ TEST(times_are_interpolated_by_position)
     CHECK_U64(events[3].time_ns, 940);
     CHECK_U64(events[4].time_ns, 1040);
     CHECK_U64(events[5].time_ns, 1040); /* nothing says how long after */
-    history_release(&history);
 }
 
 /* A main thread that starts another and waits for it: what it did before stands before the wait. */
 TEST(times_of_several_lanes_rest_between_stamps)
 {
-    struct history history;
+    OWNED(history) history;
     history_init(&history, 2, 1);
     for (unsigned i = 0; i < 10; i++)
         history_add(&history, 0, FP_CALL_MALLOC, 16 + i, 1, 0, i % 5 == 0 ? 1000000 * (i + 1) : UINT64_MAX);
@@ -89,15 +69,13 @@ TEST(times_of_several_lanes_rest_between_stamps)
     CHECK_U64(take_plainly(&history), 11);
     for (unsigned i = 0; i < 10; i++)
         CHECK_U64(events[i].time_ns, i < 5 ? 1000000 : 6000000);
-    history_release(&history);
 }
 
 /* A signal handler's mark stands before the one it interrupted, with a higher epoch. */
 TEST(epochs_never_decrease)
 {
-    struct history history;
-    struct conv_blocks blocks;
-    struct conv_buffer_pool pool;
+    OWNED(history) history;
+    OWNED(conv_buffer_pool) pool;
     struct conv_lane_cursor lane;
     size_t count;
     history_init(&history, 1, 1);
@@ -106,7 +84,7 @@ TEST(epochs_never_decrease)
     history_add(&history, 0, FP_CALL_MALLOC, 48, 1, 4, UINT64_MAX);
     history_add(&history, 0, FP_CALL_MALLOC, 64, 1, 12, UINT64_MAX);
     history_cut(&history, 2);
-    blocks = history_blocks(&history);
+    struct conv_blocks blocks = history_blocks(&history);
     conv_buffer_pool_init(&pool, UINT64_C(1) << 20);
     conv_cursor_init(&lane, &blocks, 0);
     CHECK_U64(conv_cursor_take(&lane, &blocks, &pool, 8, events, 10, &count), FP_OK);
@@ -117,13 +95,11 @@ TEST(epochs_never_decrease)
     CHECK_U64(lane.epoch, 12);
     CHECK(!lane.ended);
     conv_cursor_release(&lane);
-    conv_buffer_pool_release(&pool);
-    history_release(&history);
 }
 
 TEST(results_know_their_old_address)
 {
-    struct history history;
+    OWNED(history) history;
     history_init(&history, 1, 1);
     history_add(&history, 0, FP_MARK_RESIZE_FROM, 16, 0, 0, 0);
     history_add(&history, 0, FP_MARK_RESIZE_FROM, 32, 0, 0, UINT64_MAX);
@@ -137,7 +113,6 @@ TEST(results_know_their_old_address)
     CHECK_U64(events[3].old_address, 16);
     CHECK_U64(events[4].old_address, 0);
     CHECK_U64(events[6].call, CONV_MARK_LANE_END); /* the last realloc never returned */
-    history_release(&history);
 }
 
 static enum fp_status load_all_but_one(void *data, size_t index, struct fp_block_buffer *buffer,
@@ -148,9 +123,8 @@ static enum fp_status load_all_but_one(void *data, size_t index, struct fp_block
 
 TEST(missing_blocks_are_gaps)
 {
-    struct history history;
-    struct conv_blocks blocks;
-    struct conv_buffer_pool pool;
+    OWNED(history) history;
+    OWNED(conv_buffer_pool) pool;
     struct conv_lane_cursor lane;
     size_t count;
     history_init(&history, 1, 1);
@@ -158,7 +132,7 @@ TEST(missing_blocks_are_gaps)
         history_add(&history, 0, FP_CALL_MALLOC, 16 + i, 1, i, i);
     history_cut(&history, 1);
     history.lanes[0].notes[3].after_missing = true;
-    blocks = history_blocks(&history);
+    struct conv_blocks blocks = history_blocks(&history);
     blocks.load = load_all_but_one;
     conv_buffer_pool_init(&pool, UINT64_C(1) << 20);
     conv_cursor_init(&lane, &blocks, 0);
@@ -170,15 +144,12 @@ TEST(missing_blocks_are_gaps)
     CHECK_U64(events[3].call, FP_MARK_GAP);
     CHECK_U64(events[4].address, 19);
     conv_cursor_release(&lane);
-    conv_buffer_pool_release(&pool);
-    history_release(&history);
 }
 
 TEST(buffers_are_bounded)
 {
-    struct history history;
-    struct conv_blocks blocks;
-    struct conv_buffer_pool pool;
+    OWNED(history) history;
+    OWNED(conv_buffer_pool) pool;
     struct conv_lane_cursor lane;
     size_t count;
     history_init(&history, 1, 1);
@@ -187,11 +158,9 @@ TEST(buffers_are_bounded)
     history_cut(&history, 1);
     history.lanes[0].note_count = 1;
     history.lanes[0].starts[1] = 1000;
-    blocks = history_blocks(&history);
+    struct conv_blocks blocks = history_blocks(&history);
     conv_buffer_pool_init(&pool, 10000);
     conv_cursor_init(&lane, &blocks, 0);
     CHECK_U64(conv_cursor_take(&lane, &blocks, &pool, UINT64_MAX, events, 10, &count), FP_ERR_MEMORY);
     conv_cursor_release(&lane);
-    conv_buffer_pool_release(&pool);
-    history_release(&history);
 }

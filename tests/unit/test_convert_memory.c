@@ -73,11 +73,10 @@ static void fail_each_of(const char *input, struct conv_options options, bool wr
         const unsigned descriptors = count_entries("/proc/self/fd"), files = count_entries(scratch_directory);
         struct conv_report report = {0};
         struct conv_error error;
-        enum fp_status status;
         char text[512];
         failing_arm(trials++);
-        status = writes ? conv_file(input, output, &options, &report, &error)
-                        : conv_survey_file(input, &options, &report.survey, &error);
+        enum fp_status status = writes ? conv_file(input, output, &options, &report, &error)
+                                       : conv_survey_file(input, &options, &report.survey, &error);
         if (status == FP_OK)
             conv_report_release(&report);
         failing_disarm();

@@ -32,10 +32,9 @@ static bool *live_of(struct checker *checker, uint64_t address)
 static void check_address(struct checker *checker, const struct conv_event *event)
 {
     const bool allocates = event->call == FP_CALL_MALLOC || event->call == FP_CALL_REALLOC;
-    bool *live;
     if (event->address == 0 || event->call == CONV_MARK_LANE_END)
         return;
-    live = live_of(checker, event->address);
+    bool *live = live_of(checker, event->address);
     checker->illegal += *live == allocates;
     checker->wrong_sizes += event->call == FP_CALL_DELETE_SIZED && *live &&
                             checker->sizes[event->address / 16] != event->size;
@@ -98,7 +97,7 @@ static size_t marks_of(const struct history *history)
 static uint64_t simulate_and_check(const struct history_options *options, uint64_t seed, size_t block_marks,
                                    bool harsh)
 {
-    struct history history;
+    OWNED(history) history;
     struct conv_survey survey;
     struct checker checker;
     const unsigned failures = harness_failures;
@@ -124,7 +123,6 @@ static uint64_t simulate_and_check(const struct history_options *options, uint64
     if (harness_failures != failures)
         fprintf(stderr, "repeat with: seed %" PRIu64 ", %u threads, %zu events, %u objects\n", seed,
                 options->threads, options->events, options->objects);
-    history_release(&history);
     return survey.groups_searched;
 }
 

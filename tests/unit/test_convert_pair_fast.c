@@ -4,8 +4,7 @@
 
 #include "convert/convert.h"
 #include "unit/append_block.h"
-#include "unit/harness.h"
-#include "unit/scratch.h"
+#include "unit/footprints.h"
 
 enum { ADDRESSES = 700, MARKS_MAX = 6000, SHAPES_MAX = 256, STAMPS_MAX = MARKS_MAX };
 
@@ -142,7 +141,7 @@ static void put_call(struct making *making)
 }
 
 /* Lanes take turns of a block each: apart in their epochs, or together. */
-static const char *make_footprint(uint32_t lanes, uint32_t odd, bool together)
+static const char *make_odd_footprint(uint32_t lanes, uint32_t odd, bool together)
 {
     static struct making makings[3];
     const char *path = scratch_path("made.fp");
@@ -176,83 +175,38 @@ static const char *make_footprint(uint32_t lanes, uint32_t odd, bool together)
     return path;
 }
 
-static char *bytes_of(const char *path, size_t *ret_size)
-{
-    FILE *file = fopen(path, "rb");
-    char *bytes = malloc(1 << 22);
-    *ret_size = fread(bytes, 1, 1 << 22, file);
-    CHECK(*ret_size < 1 << 22);
-    fclose(file);
-    return bytes;
-}
-
-static void check_survey(const struct conv_survey *one, const struct conv_survey *other)
-{
-    CHECK_U64(one->events, other->events);
-    CHECK_U64(one->ops, other->ops);
-    CHECK_U64(one->duration_ns, other->duration_ns);
-    CHECK_U64(one->requested_bytes, other->requested_bytes);
-    CHECK_U64(one->live_bytes_peak, other->live_bytes_peak);
-    CHECK_U64(one->live_objects_peak, other->live_objects_peak);
-    CHECK_U64(one->live_bytes_end, other->live_bytes_end);
-    CHECK_U64(one->live_objects_end, other->live_objects_end);
-    CHECK_U64(one->largest_size, other->largest_size);
-    CHECK(memcmp(one->events_by_call, other->events_by_call, sizeof one->events_by_call) == 0);
-    CHECK(memcmp(one->ops_by_call, other->ops_by_call, sizeof one->ops_by_call) == 0);
-    CHECK(memcmp(one->class_count, other->class_count, sizeof one->class_count) == 0);
-    CHECK(memcmp(one->class_bytes, other->class_bytes, sizeof one->class_bytes) == 0);
-    CHECK(memcmp(&one->large, &other->large, sizeof one->large) == 0);
-    CHECK(memcmp(one->irregular, other->irregular, sizeof one->irregular) == 0);
-}
-
 static void check_both_ways(const char *fp, uint32_t window_ops)
 {
     const struct conv_options fast = {.overwrite = true, .window_ops = window_ops};
     const struct conv_options by_event = {.overwrite = true, .window_ops = window_ops, .by_event = true};
-    const char *one = scratch_path("fast.wl"), *other = scratch_path("by-event.wl");
-    struct conv_report report, report_by_event;
-    struct conv_error error;
-    char *bytes, *bytes_by_event;
+    const char *paths[] = {scratch_path("fast.wl"), scratch_path("by-event.wl")};
+    OWNED(conv_report) one, other;
     size_t size, size_by_event;
-    CHECK_U64(conv_file(fp, one, &fast, &report, &error), FP_OK);
-    CHECK_U64(conv_file(fp, other, &by_event, &report_by_event, &error), FP_OK);
-    check_survey(&report.survey, &report_by_event.survey);
-    bytes = bytes_of(one, &size);
-    bytes_by_event = bytes_of(other, &size_by_event);
+    CHECK_U64(convert(fp, paths[0], &fast, &one), FP_OK);
+    CHECK_U64(convert(fp, paths[1], &by_event, &other), FP_OK);
+    check_same_survey(&one.survey, &other.survey);
+    CHECK_U64(one.survey.events, other.survey.events);
+    CHECK(memcmp(one.survey.events_by_call, other.survey.events_by_call, sizeof one.survey.events_by_call) ==
+          0);
+    CHECK(memcmp(&one.survey.large, &other.survey.large, sizeof one.survey.large) == 0);
+    CHECK(memcmp(one.survey.irregular, other.survey.irregular, sizeof one.survey.irregular) == 0);
+    OWNED_TEXT *bytes = scratch_read(paths[0], &size),
+               *bytes_by_event = scratch_read(paths[1], &size_by_event);
     CHECK_U64(size, size_by_event);
     CHECK(size == size_by_event && memcmp(bytes, bytes_by_event, size) == 0);
-    free(bytes);
-    free(bytes_by_event);
-    conv_report_release(&report);
-    conv_report_release(&report_by_event);
 }
 
-static void check_seeds(uint32_t lanes, uint32_t odd, bool together)
+TEST(both_ways_give_the_same)
 {
-    for (uint64_t seed = 1; seed <= 8; seed++) {
-        random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
-        check_both_ways(make_footprint(lanes, odd, together), seed % 2 ? 0 : 100);
-    }
-}
-
-TEST(one_lane)
-{
-    check_seeds(1, 0, false);
-}
-
-TEST(one_lane_with_oddities)
-{
-    check_seeds(1, 200, false);
-    check_seeds(1, 10, false);
-}
-
-TEST(lanes_one_after_the_other)
-{
-    check_seeds(3, 100, false);
-}
-
-TEST(lanes_that_meet)
-{
-    check_seeds(2, 0, true);
-    check_seeds(3, 50, true);
+    static const struct {
+        uint32_t lanes, odd;
+        bool together; /* else one after the other */
+    } CASES[] = {{1, 0, false},   {1, 200, false}, {1, 10, false},
+                 {3, 100, false}, {2, 0, true},    {3, 50, true}};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++)
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
+            check_both_ways(make_odd_footprint(CASES[i].lanes, CASES[i].odd, CASES[i].together),
+                            seed % 2 ? 0 : 100);
+        }
 }

@@ -22,9 +22,8 @@ static unsigned long long start_ticks_of(long pid)
 {
     char path[64];
     unsigned long long ticks = 0;
-    FILE *file;
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    file = fopen(path, "r");
+    FILE *file = fopen(path, "r");
     CHECK(file != NULL);
     if (file == NULL)
         return 0;
@@ -68,7 +67,7 @@ static void write_unfinished(const char *directory, const struct collector *coll
 static void check_state(const char *directory, const struct collector *collector,
                         enum conv_recording_state state, const char *why)
 {
-    struct conv_survey survey;
+    OWNED(conv_survey) survey;
     write_unfinished(directory, collector);
     survey = survey_of(directory);
     CHECK_U64(survey.recording_state, state);
@@ -77,7 +76,6 @@ static void check_state(const char *directory, const struct collector *collector
     CHECK_STR(survey.incomplete_why, why);
     CHECK_U64(survey.process_count, 1);
     CHECK(survey.events > 500);
-    conv_survey_release(&survey);
 }
 
 TEST(a_collector_is_told_from_others)
@@ -85,14 +83,12 @@ TEST(a_collector_is_told_from_others)
     static const char ended[] = "its collector ended before it had finished";
     const char *directory = new_directory();
     const struct collector me = myself(directory);
-    struct collector other;
     char why[128];
-    pid_t child;
     siginfo_t info;
     add_footprint(directory, "a.1.fp", 1, 1000, false);
     snprintf(why, sizeof why, "it is still being recorded (collector %ld)", me.pid);
     check_state(directory, &me, CONV_RECORDING_GOING_ON, why);
-    other = me;
+    struct collector other = me;
     other.start_ticks++; /* the process id, used again */
     check_state(directory, &other, CONV_RECORDING_ENDED_EARLY, ended);
     other = me;
@@ -105,7 +101,7 @@ TEST(a_collector_is_told_from_others)
     other.pid_namespace++;
     check_state(directory, &other, CONV_RECORDING_OUT_OF_SIGHT,
                 "its collector had not finished, and cannot be seen from here (another pid namespace)");
-    child = fork();
+    pid_t child = fork();
     if (child == 0)
         _exit(0);
     CHECK(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0);
@@ -126,20 +122,18 @@ TEST(an_unfinished_json_need_not_name_its_collector)
     };
     const char *directory = new_directory();
     add_footprint(directory, "a.1.fp", 1, 1000, true);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct conv_survey survey;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        OWNED(conv_survey) survey;
         write_json(directory, texts[i]);
         survey = survey_of(directory);
         CHECK_U64(survey.recording_state, CONV_RECORDING_UNKNOWN);
         CHECK_STR(survey.incomplete_why, "its collector had not finished");
-        conv_survey_release(&survey);
     }
     write_json(directory,
                "{\"schema\": \"mallab-recording/1\", \"collector\": {\"pid\": -1, \"boot_id\": 3}}");
     {
-        struct conv_survey survey = survey_of(directory);
+        OWNED(conv_survey) survey = survey_of(directory);
         CHECK_U64(survey.recording_state, CONV_RECORDING_ENDED_EARLY);
-        conv_survey_release(&survey);
     }
 }
 
@@ -152,8 +146,7 @@ TEST(every_footprint_is_taken_in_the_order_of_names)
     const char *directory = new_directory(), *elsewhere = scratch_path("elsewhere.fp"), *wl;
     const struct collector me = myself(directory);
     const struct conv_options options = {.overwrite = true};
-    struct conv_survey survey;
-    struct conv_report report = {0};
+    OWNED(conv_report) report = {0};
     char real[600];
     add_footprint(directory, "a.1.fp", 1, 1000, true);
     add_footprint(directory, "a.1.2.fp", alive, 3000, false);
@@ -164,8 +157,8 @@ TEST(every_footprint_is_taken_in_the_order_of_names)
     scratch_write(in(directory, ".hidden.fp"), "x", 1);
     scratch_write(in(directory, "other.txt"), "x", 1);
     write_unfinished(directory, &me);
-    survey = survey_of(directory);
-    CHECK_U64(survey.process_count, sizeof order / sizeof order[0]);
+    struct conv_survey survey = survey_of(directory);
+    CHECK_U64(survey.process_count, COUNT_OF(order));
     for (size_t i = 0; i < survey.process_count; i++)
         CHECK_STR(survey.processes[i].file, order[i]);
     CHECK_STR(survey.processes[1].ended, "running");
@@ -178,7 +171,6 @@ TEST(every_footprint_is_taken_in_the_order_of_names)
     CHECK(!report.survey.complete);
     CHECK_STR(report.survey.incomplete_why, report.survey.unfinished_why);
     CHECK(strstr(report.survey.incomplete_why, "left out: 'link.fp' (is a symbolic link)") != NULL);
-    conv_report_release(&report);
 }
 
 TEST(what_is_no_footprint_is_passed_over_and_named)
@@ -186,7 +178,7 @@ TEST(what_is_no_footprint_is_passed_over_and_named)
     const char *directory = new_directory();
     const struct collector me = myself(directory);
     char foreign[100];
-    struct conv_survey survey;
+    OWNED(conv_survey) survey;
     memset(foreign, 'x', sizeof foreign);
     add_footprint(directory, "a.1.fp", 1, 1000, true);
     scratch_write(in(directory, "empty.fp"), "", 0);
@@ -201,7 +193,6 @@ TEST(what_is_no_footprint_is_passed_over_and_named)
     CHECK(strstr(survey.incomplete_why, "2 footprints hold nothing yet") != NULL);
     CHECK(strstr(survey.incomplete_why, "left out: 'broken.fp'") != NULL);
     CHECK(strstr(survey.incomplete_why, "and others") != NULL);
-    conv_survey_release(&survey);
 }
 
 TEST(a_pipe_among_listed_footprints_keeps_nobody_waiting)
@@ -235,7 +226,7 @@ TEST(nothing_written_is_said_so)
     const struct collector me = myself(directory);
     struct collector dead = me;
     struct conv_report report = {0};
-    struct conv_survey survey;
+    OWNED(conv_survey) survey;
     char words[100];
     dead.start_ticks++;
     snprintf(words, sizeof words, "nothing is written yet: it is still being recorded (collector %ld)",
@@ -256,7 +247,6 @@ TEST(nothing_written_is_said_so)
     CHECK_U64(survey.events, 0);
     CHECK_U64(survey.process_count, 1);
     CHECK(strstr(survey.incomplete_why, "; nothing is written yet") != NULL);
-    conv_survey_release(&survey);
     CHECK_U64(conv_file(directory, scratch_path("none.wl"), NULL, &report, &error), FP_ERR_READ);
     CHECK(strstr(error.what, "nothing is written yet: it is still being recorded") != NULL);
     CHECK(access(scratch_path("none.wl"), F_OK) != 0);
@@ -270,14 +260,12 @@ TEST(a_json_cut_anywhere_is_made_up_for)
         "{\"schema\": \"mallab-recording/1\", \"complete\": true, \"processes\": ["
         "{\"file\": \"a.1.fp\", \"name\": \"a\", \"pid\": 1, \"events\": 1000, \"ended\": \"exit\"}]}";
     const char *directory = new_directory();
-    struct conv_survey survey;
-    uint64_t events;
     add_footprint(directory, "a.1.fp", 1, 1000, true);
     write_json(directory, text);
-    survey = survey_of(directory);
+    struct conv_survey survey = survey_of(directory);
     CHECK(survey.complete);
     CHECK_U64(survey.recording_state, CONV_RECORDING_FINISHED);
-    events = survey.events;
+    uint64_t events = survey.events;
     conv_survey_release(&survey);
     for (size_t length = 0; length < sizeof text - 1; length++) {
         scratch_write(in(directory, "recording.json"), text, length);
@@ -304,53 +292,6 @@ TEST(a_json_cut_anywhere_is_made_up_for)
     check_refused(directory, "not a mallab recording");
 }
 
-/* A writer appends in pieces of any size while we read, over and over: more each time, and at last all. */
-TEST(a_footprint_may_grow_while_it_is_read)
-{
-    const char *directory = new_directory();
-    const struct collector me = myself(directory);
-    struct conv_survey survey = {0};
-    uint64_t events = 0, all;
-    size_t size = 0;
-    char *bytes;
-    int status = -1;
-    pid_t writer;
-    add_footprint(directory, "../whole.fp", 7, 100000, true);
-    bytes = scratch_read(in(directory, "../whole.fp"), &size);
-    CHECK_U64(conv_survey_file(in(directory, "../whole.fp"), NULL, &survey, &error), FP_OK);
-    all = survey.events;
-    conv_survey_release(&survey);
-    write_unfinished(directory, &me);
-    writer = fork();
-    if (writer == 0) {
-        FILE *file = fopen(in(directory, "a.7.fp"), "wb");
-        for (size_t at = 0, piece = 1; file != NULL && at < size; at += piece, piece = piece % 97 + 1) {
-            if (piece > size - at)
-                piece = size - at;
-            (void)!fwrite(bytes + at, 1, piece, file);
-            (void)fflush(file);
-        }
-        _exit(file == NULL || fclose(file) != 0);
-    }
-    for (bool last = false;;) {
-        const enum fp_status read = conv_survey_file(directory, &(struct conv_options){.from = "recording"},
-                                                     &survey, &error);
-        CHECK(read == FP_OK || (read == FP_ERR_READ && strstr(error.what, "nothing is written yet") != NULL));
-        if (read == FP_OK) {
-            CHECK(survey.events >= events);
-            CHECK(!survey.complete);
-            events = survey.events;
-            conv_survey_release(&survey);
-        }
-        if (last)
-            break;
-        last = waitpid(writer, &status, WNOHANG) == writer;
-    }
-    CHECK_U64((uint64_t)status, 0);
-    CHECK_U64(events, all);
-    free(bytes);
-}
-
 /* The header comes directly after we found that there is none: it is still so that nothing was written when we looked. */
 TEST(a_header_may_come_right_after_it_was_looked_for)
 {
@@ -358,9 +299,8 @@ TEST(a_header_may_come_right_after_it_was_looked_for)
     const struct collector me = myself(directory);
     struct conv_survey survey;
     size_t size;
-    char *bytes;
     add_footprint(directory, "../late.fp", 7, 1000, true);
-    bytes = scratch_read(in(directory, "../late.fp"), &size);
+    OWNED_TEXT *bytes = scratch_read(in(directory, "../late.fp"), &size);
     write_unfinished(directory, &me);
     for (size_t begun = 0; begun < 64; begun++) {
         growing_begin(in(directory, "a.7.fp"), bytes, size, begun);
@@ -372,7 +312,6 @@ TEST(a_header_may_come_right_after_it_was_looked_for)
         CHECK(strstr(survey.incomplete_why, "left out") == NULL);
         conv_survey_release(&survey);
     }
-    free(bytes);
 }
 
 TEST(a_name_tells_the_window)
@@ -397,7 +336,7 @@ TEST(a_name_tells_the_window)
     };
     char stem[CONV_STEM_BYTES], longest[CONV_STEM_BYTES + 4];
     uint32_t window;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         CHECK_U64(fp_part_name(cases[i].name, CONV_STEM_BYTES, stem, &window), cases[i].stem != NULL);
         if (cases[i].stem == NULL)
             continue;
@@ -423,7 +362,7 @@ TEST(a_name_is_a_files_whatever_it_is)
         {"caf\351", "caf_"},    {"\303/\200", "___"},
     };
     char stem[16], unterminated[4] = {'a', '/', 'b', 'c'};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char long_enough[32];
         fp_part_stem(cases[i].name, strlen(cases[i].name) + 1, long_enough, sizeof long_enough);
         CHECK_STR(long_enough, cases[i].stem);

@@ -1,7 +1,5 @@
 /* test_convert_salvage.c - with --salvage: what is damaged within another tool's trace is left out and counted by cause, the
  * rest converts as if nothing had been there; without it the trace is refused. What is no trace ends soon. */
-#include <string.h>
-
 #include "convert/convert.h"
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
@@ -65,13 +63,14 @@ TEST(bad_lines_are_left_out)
     make_history(&history, HISTORY_CALLS);
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
         const enum conv_kind kind = conv_from_kind(format->name);
-        struct conv_report report = {0};
+        OWNED(conv_report) report = {0};
         struct conv_survey survey;
         size_t size, with_size;
         if (is_binary(kind))
             continue;
-        char *bytes = scratch_read(history_path(&history, kind), &size);
-        char *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, bad, sizeof bad - 1, &with_size);
+        OWNED_TEXT *bytes = scratch_read(history_path(&history, kind), &size);
+        OWNED_TEXT *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, bad, sizeof bad - 1,
+                                  &with_size);
         CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
         CHECK(error.line > 1000);
         CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
@@ -86,14 +85,11 @@ TEST(bad_lines_are_left_out)
         CHECK_U64(conv_file(scratch_path("trace"), scratch_path("out.wl"),
                             &(struct conv_options){.salvage = true, .overwrite = true}, &report, &error),
                   FP_OK);
-        conv_report_release(&report);
         CHECK_U64(conv_survey_file(scratch_path("out.wl"), NULL, &survey, &error), FP_OK);
         CHECK_U64(survey.irregular[CONV_BAD_LINES], 2);
         CHECK_U64(survey.lost_marks, 2);
         CHECK(!survey.complete);
         conv_survey_release(&survey);
-        free(with);
-        free(bytes);
     }
 }
 
@@ -109,21 +105,19 @@ TEST(long_lines_are_left_out)
         size_t size, with_size;
         if (is_binary(kind))
             continue;
-        char *bytes = scratch_read(history_path(&history, kind), &size);
+        OWNED_TEXT *bytes = scratch_read(history_path(&history, kind), &size);
         for (size_t k = 0; k < 3; k++) {
             memset(line, 'z', sizeof line);
             line[lengths[k]] = '\n';
-            char *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, line, lengths[k] + 1,
-                                &with_size);
+            OWNED_TEXT *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, line, lengths[k] + 1,
+                                      &with_size);
             CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
             CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
             check_whole(&survey, kind);
             CHECK_U64(survey.irregular[CONV_LONG_LINES], 1);
             CHECK_U64(survey.irregular[CONV_BAD_LINES], 0);
             conv_survey_release(&survey);
-            free(with);
         }
-        free(bytes);
     }
 }
 
@@ -160,7 +154,7 @@ TEST(halves_of_reallocs_are_a_free_and_a_malloc)
                                "< 0x30\n"
                                "> 0x50 0x9\n"
                                "- 0x50\n";
-    struct conv_survey survey;
+    OWNED(conv_survey) survey;
     CHECK_U64(survey_bytes(text, sizeof text - 1, NULL, &survey, &error), FP_ERR_CORRUPT);
     CHECK_U64(error.line, 4);
     CHECK_U64(survey_bytes(text, sizeof text - 1, &SALVAGE, &survey, &error), FP_OK);
@@ -169,7 +163,6 @@ TEST(halves_of_reallocs_are_a_free_and_a_malloc)
     CHECK_U64(survey.live_objects_end, 0);
     CHECK_U64(survey.live_bytes_end, 0);
     CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN] + survey.irregular[CONV_LOST_FREE], 0);
-    conv_survey_release(&survey);
 }
 
 /* Without a head nothing says how many ids there are: they are taken as they come. */
@@ -177,13 +170,12 @@ TEST(a_damaged_head_is_left_out)
 {
     static const char text[] = "100\n?\n3\n1\na 1 5\na 2 6\nf 1\n";
     const struct conv_options named = {.from = "rep"}, salvage = {.from = "rep", .salvage = true};
-    struct conv_survey survey;
+    OWNED(conv_survey) survey;
     CHECK_U64(survey_bytes(text, strlen(text), &named, &survey, &error), FP_ERR_CORRUPT);
     CHECK_U64(survey_bytes(text, strlen(text), &salvage, &survey, &error), FP_OK);
     CHECK_U64(survey.events, 3);
     CHECK_U64(survey.live_bytes_end, 6);
     CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
-    conv_survey_release(&survey);
 }
 
 /* What a killed compressor leaves: all that can be unpacked converts. */
@@ -195,12 +187,12 @@ TEST(cut_packed_traces_convert_as_far_as_they_unpack)
     make_history(&history, HISTORY_CALLS);
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
         const enum conv_kind kind = conv_from_kind(format->name);
-        for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
+        for (size_t k = 0; k < COUNT_OF(filters); k++) {
             struct conv_survey survey;
             size_t size;
             /* Anew each time: the words of scratch_path last for a few calls only. */
             pack(history_path(&history, kind), scratch_path("packed"), false, filters[k], 1);
-            char *bytes = scratch_read(scratch_path("packed"), &size);
+            OWNED_TEXT *bytes = scratch_read(scratch_path("packed"), &size);
             CHECK(survey_bytes(bytes, size * 9 / 10, NULL, &survey, &error) != FP_OK);
             CHECK_U64(conv_error_exit_code(&error), 3);
             if (is_binary(kind)) {
@@ -216,7 +208,6 @@ TEST(cut_packed_traces_convert_as_far_as_they_unpack)
                 HARNESS_FAIL("%s, filter %zu: %s", format->name, k,
                              conv_error_text(&error, words, sizeof words));
             }
-            free(bytes);
         }
     }
 }

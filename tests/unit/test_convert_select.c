@@ -1,14 +1,15 @@
 /* test_convert_select.c - the filters between order and pairing, on events made by hand and on simulated programs:
  * what is alive where a section begins, reallocs across its beginning, the first calls. */
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "convert/open/input.h"
 #include "convert/open/workload_input.h"
 #include "convert/select/selection_plan.h"
+#include "unit/events.h"
 #include "unit/harness.h"
 #include "unit/history.h"
+#include "unit/readers.h"
 #include "unit/scratch.h"
 #include "unit/spell.h"
 
@@ -25,41 +26,19 @@ static void begin(void)
     batch_size = 3; /* so that batches end in the middle of things */
 }
 
-/* The next event, 10 ns after the one before. */
-static void add(uint32_t lane, unsigned call, uint64_t address, uint64_t old_address, uint64_t size)
+BEFORE_EACH
 {
-    events[event_count] = (struct conv_event){.time_ns = event_count * 10,
-                                              .address = address,
-                                              .old_address = old_address,
-                                              .size = size,
-                                              .lane = lane,
-                                              .call = (uint8_t)call};
-    event_count++;
+    begin();
 }
 
-static void allocate(uint32_t lane, uint64_t address, uint64_t size)
+/* What is converted, as events.h has it. */
+static void events_are(const char *text)
 {
-    add(lane, FP_CALL_MALLOC, address, 0, size);
-}
-
-static void release(uint32_t lane, uint64_t address)
-{
-    add(lane, FP_CALL_FREE, address, 0, 0);
-}
-
-static void resize_from(uint32_t lane, uint64_t address)
-{
-    add(lane, FP_MARK_RESIZE_FROM, address, 0, 0);
-}
-
-static void resized(uint32_t lane, uint64_t address, uint64_t old_address, uint64_t size)
-{
-    add(lane, FP_CALL_REALLOC, address, old_address, size);
+    event_count = events_of(text, events);
 }
 
 static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main)
 {
-    (void)data;
     *ret_thread_id = 100 + lane;
     *ret_is_main = lane == 0;
 }
@@ -68,9 +47,6 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
                           struct conv_error *ret_error)
 {
     enum fp_status status = FP_OK;
-    (void)data;
-    (void)survey;
-    (void)ret_error;
     for (size_t i = 0; i < event_count && status == FP_OK; i += batch_size)
         status = sink->events(sink->data, events + i,
                               event_count - i < batch_size ? event_count - i : batch_size);
@@ -79,8 +55,6 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
 
 static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
 {
-    (void)data;
-    (void)gap_calls;
     survey->complete = true;
     survey->duration_ns = event_count * 10;
 }
@@ -96,10 +70,9 @@ static const char *convert(const struct conv_selection *select)
     const char *path = scratch_path("select.wl");
     struct wl_writer *writer = NULL;
     struct conv_survey *survey = &report.survey;
-    enum fp_status status;
     memset(&report, 0, sizeof report);
     memset(&error, 0, sizeof error);
-    status = conv_plan_settle("made up", INPUT.end_ns, &options, survey, &error);
+    enum fp_status status = conv_plan_settle("made up", INPUT.end_ns, &options, survey, &error);
     if (status != FP_OK)
         return "";
     CHECK_U64(wl_writer_create(path, true, &writer_options, NULL, 0, NULL, &writer), FP_OK);
@@ -130,13 +103,7 @@ static uint64_t irregular(enum conv_irregularity which)
 
 TEST(what_is_alive_is_created_first_in_its_order)
 {
-    begin();
-    allocate(1, 0x1000, 1);
-    allocate(0, 0x2000, 2);
-    release(1, 0x1000);
-    allocate(1, 0x1000, 3);
-    allocate(1, 0x3000, 4); /* at 40 ns */
-    release(0, 0x2000);
+    events_are("1a1000:1 a2000:2 1f1000 1a1000:3 1a3000:4 f2000");
     CHECK_STR(convert_section(40, 0), "m1:2 m2:3 m3:4@1 f1");
     CHECK_U64(report.survey.inherited_objects, 2);
     CHECK_U64(report.survey.inherited_bytes, 5);
@@ -148,13 +115,7 @@ TEST(what_is_alive_is_created_first_in_its_order)
 
 TEST(reallocs_under_way_where_a_section_begins)
 {
-    begin();
-    allocate(0, 0x1000, 1);
-    resize_from(1, 0x1000);
-    allocate(0, 0x1000, 2); /* at the address that the resize gave up */
-    resized(1, 0x2000, 0x1000, 3);
-    release(0, 0x1000);
-    release(0, 0x2000);
+    events_are("a1000:1 1s1000 a1000:2 1r2000<1000:3 f1000 f2000");
     CHECK_STR(convert_section(30, 0), "m1:1 m2:2 r1:3@1 f2 f1");
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
         CHECK_U64(irregular(i), 0);
@@ -164,33 +125,21 @@ TEST(reallocs_under_way_where_a_section_begins)
 
 TEST(a_failed_realloc_before_a_section)
 {
-    begin();
-    allocate(0, 0x1000, 7);
-    resize_from(0, 0x1000);
-    resized(0, 0, 0x1000, 1000);
-    resize_from(0, 0x1000);
-    resized(0, 0x4000, 0x1000, 9);
-    allocate(0, 0x5000, 1);
+    events_are("a1000:7 s1000 r0<1000:1000 s1000 r4000<1000:9 a5000:1");
     CHECK_STR(convert_section(30, 0), "m1:7 r1:9 m2:1");
     CHECK_STR(convert_section(50, 0), "m1:9 m2:1");
 }
 
 TEST(threads_that_ended_before_are_not_there)
 {
-    begin();
-    allocate(1, 0x1000, 7);
-    allocate(0, 0x2000, 7);
-    add(1, FP_MARK_THREAD_EXIT, 0, 0, 0);
-    add(1, CONV_MARK_LANE_END, 0, 0, 0);
-    release(0, 0x1000);
+    events_are("1a1000:7 a2000:7 1x 1e f1000");
     CHECK_STR(convert_section(20, 0), "m1:7 m2:7 f1");
     CHECK_U64(report.survey.threads, 1);
 }
 
 TEST(empty_and_backward_sections_are_refused)
 {
-    begin();
-    allocate(0, 0x1000, 7);
+    events_are("a1000:7");
     CHECK_STR(convert_section(50, 60), "");
     CHECK_U64(error.cause.status, FP_ERR_ARGUMENT);
     CHECK(strstr(error.what, "0.00000005 s to 0.00000006 s") != NULL);
@@ -203,12 +152,7 @@ TEST(empty_and_backward_sections_are_refused)
 TEST(head_counts_calls_of_all_threads)
 {
     const struct conv_selection select = {.head = 3}, more = {.head = 100};
-    begin();
-    allocate(0, 0x1000, 1);
-    resize_from(0, 0x1000); /* no call */
-    resized(0, 0x2000, 0x1000, 2);
-    allocate(1, 0x3000, 3);
-    release(0, 0x2000);
+    events_are("a1000:1 s1000 r2000<1000:2 1a3000:3 f2000");
     CHECK_STR(convert(&select), "m1:1 r1:2 m2:3@1");
     CHECK_U64(report.survey.duration_ns, 30);
     CHECK_STR(report.survey.selected.text, "first 3 calls");
@@ -247,19 +191,19 @@ TEST(a_selection_is_read_back_from_the_workload)
     const struct conv_selection select = {.from = {.kind = CONV_WHEN_TIME, .value = 10},
                                           .to = {.kind = CONV_WHEN_TIME, .value = 2500000000},
                                           .head = 12};
-    struct wl_reader *reader = NULL;
-    struct conv_survey read = {0};
+    OWNED(conv_survey) read = {0};
     static struct conv_options none;
-    begin();
     for (uint64_t i = 0; i < 40; i++)
-        allocate(i % 2 == 0 ? 0 : 1, 0x1000 + i * 64, i + 1);
+        events[event_count++] = (struct conv_event){.time_ns = 10 * i,
+                                                    .address = 0x1000 + i * 64,
+                                                    .size = i + 1,
+                                                    .lane = i % 2,
+                                                    .call = FP_CALL_MALLOC};
     CHECK(convert(&select)[0] != '\0');
     CHECK_STR(report.survey.selected.text, "0.00000001 s to 2.5 s; first 12 calls");
-    CHECK_U64(wl_reader_open(scratch_path("select.wl"), NULL, &reader), FP_OK);
+    WL_READER *reader = wl_opened(scratch_path("select.wl"));
     CHECK_STR(wl_reader_meta(reader, "selection"), report.survey.selected.text);
-    wl_reader_close(reader);
     const char *path = scratch_path("select.wl");
     CHECK_U64(conv_survey_workload(path, path, &none, &read, &error), FP_OK);
     CHECK(memcmp(&read.selected, &report.survey.selected, sizeof read.selected) == 0);
-    conv_survey_release(&read);
 }

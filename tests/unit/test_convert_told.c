@@ -1,9 +1,5 @@
 /* test_convert_told.c - what was lost while recording, and why a recording is not complete: told alike by the recording, by each of its footprints,
  * and by the workload that comes of them; and which of its processes a recording is about. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "convert/recording/choose.h"
 #include "unit/harness.h"
 #include "unit/recordings.h"
@@ -16,17 +12,11 @@ static struct conv_report converted(const char *path)
     return report;
 }
 
-/* Paths of the scratch place last for some calls only. */
-static void own_directory(char *ret_path, size_t size)
-{
-    snprintf(ret_path, size, "%s", new_directory());
-}
-
 /* What a reader says, be it by info or by convert, and what the workload says after. */
 static void check_told(const char *path, bool knows_losses, uint64_t lost, const char *why)
 {
-    struct conv_survey survey = survey_of(path), workload;
-    struct conv_report report = converted(path);
+    OWNED(conv_survey) survey = survey_of(path), workload;
+    OWNED(conv_report) report = converted(path);
     const struct conv_survey *all[] = {&survey, &report.survey};
     for (size_t i = 0; i < 2; i++) {
         CHECK(!all[i]->complete);
@@ -41,17 +31,13 @@ static void check_told(const char *path, bool knows_losses, uint64_t lost, const
     CHECK(conv_survey_knows_losses(&workload) == knows_losses);
     CHECK_U64(workload.lost[FP_LOSS_DISK_FULL] + workload.lost[FP_LOSS_COLLECTOR], lost);
     CHECK_U64(workload.lost_marks, 0);
-    conv_survey_release(&workload);
-    conv_report_release(&report);
-    conv_survey_release(&survey);
 }
 
 /* On a full disk the windows after the last trailer are only in the list. */
 TEST(losses_of_windows_without_trailers_are_told_everywhere)
 {
-    char directory[600];
-    struct conv_survey survey;
-    own_directory(directory, sizeof directory);
+    const char *directory = new_directory();
+    OWNED(conv_survey) survey;
     add_ended(directory, "a.1.w0001.fp", 1,
               (struct fp_trailer){.end_time_ns = 18000000000, .lost[FP_LOSS_DISK_FULL] = 9233042}, NULL);
     write_json(
@@ -62,7 +48,6 @@ TEST(losses_of_windows_without_trailers_are_told_everywhere)
     check_told(directory, true, 14458459, "14,458,459 calls were lost while recording");
     survey = survey_of(directory);
     CHECK_U64(survey.duration_ns, 26600000000);
-    conv_survey_release(&survey);
     /* The window by itself tells its own. */
     check_told(in(directory, "a.1.w0001.fp"), true, 9233042, "9,233,042 calls were lost while recording");
 }
@@ -72,8 +57,8 @@ TEST(a_process_that_ran_on_is_told)
     static const char list[] = "{\"schema\": \"mallab-recording/1\", \"complete\": false, %s"
                                " \"processes\": [{\"file\": \"a.1.fp\", \"name\": \"a\", \"pid\": 1,"
                                " \"ended\": \"running\", \"lost\": {}}]}";
-    char directory[600], text[512];
-    own_directory(directory, sizeof directory);
+    const char *directory = new_directory();
+    char text[512];
     /* The list alone says it, as written before trailers did. */
     add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000}, NULL);
     snprintf(text, sizeof text, list, "");
@@ -104,12 +89,11 @@ TEST(a_process_that_ran_on_is_told)
 TEST(the_list_alone_may_say_why)
 {
     const char *directory = new_directory();
-    struct conv_survey survey;
     add_footprint(directory, "a.1.fp", 1, 1000, true);
     write_json(directory, "{\"schema\": \"mallab-recording/1\", \"complete\": false, \"pauses\": ["
                           "{\"from_ns\": 5, \"to_ns\": 9}, {\"from_ns\": 20, \"to_ns\": 21}, 7,"
                           " {\"from_ns\": 9, \"to_ns\": 5}], \"processes\": [{\"file\": \"a.1.fp\"}]}");
-    survey = survey_of(directory);
+    struct conv_survey survey = survey_of(directory);
     CHECK_STR(survey.incomplete_why, "recording was paused meanwhile, as asked");
     CHECK_U64(survey.pauses, 3);
     CHECK_U64(survey.paused_ns, 5);
@@ -125,15 +109,13 @@ TEST(the_list_alone_may_say_why)
 TEST(losses_beyond_all_counting_stay_losses)
 {
     const uint64_t half = UINT64_C(1) << 63;
-    char directory[600];
-    struct conv_survey survey;
-    own_directory(directory, sizeof directory);
+    const char *directory = new_directory();
+    OWNED(conv_survey) survey;
     add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half}, NULL);
     add_ended(directory, "b.2.fp", 2, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half}, NULL);
     survey = survey_of(directory);
     CHECK_U64(survey.process_count, 2);
     CHECK_U64(survey.lost[FP_LOSS_DISK_FULL], UINT64_MAX);
-    conv_survey_release(&survey);
 }
 
 /* A full disk: what was lost counts in the choice, and is told where nothing of it can be converted. */
@@ -145,13 +127,12 @@ TEST(the_busiest_process_is_the_one_that_called_most)
         "\"lost\": {}},"
         " {\"file\": \"b.2.fp\", \"name\": \"b\", \"pid\": 2, \"events\": %s, \"ended\": \"exit\","
         "  \"lost\": {\"disk_full\": 20000}}]}";
-    char directory[600], text[1024];
-    struct conv_report report;
-    own_directory(directory, sizeof directory);
+    const char *directory = new_directory();
+    char text[1024];
     add_footprint(directory, "a.1.fp", 1, 500, true);
     snprintf(text, sizeof text, list, "0"); /* and no footprint */
     write_json(directory, text);
-    report = converted(directory);
+    struct conv_report report = converted(directory);
     CHECK_U64(report.survey.process_id, 1);
     CHECK(!report.survey.complete);
     CHECK_STR(
@@ -168,27 +149,21 @@ TEST(the_busiest_process_is_the_one_that_called_most)
     conv_report_release(&report);
 }
 
-struct row {
-    const char *name;
-    uint32_t process_id, parent;
-    uint64_t events;
-    const char *ended; /* NULL: "exit" */
-};
-
-/* The survey of such a recording; its strings are the rows'. */
-static struct conv_survey survey_of_rows(const struct row *rows, size_t count, uint32_t command_pid)
+/* The survey of such a recording: "name pid parent events[ exec], ...". Its processes are the caller's to free; their names last until the next one. */
+static struct conv_survey survey_of_rows(const char *rows, uint32_t command_pid)
 {
+    static char names[CONV_MEMBERS_MAX + 8][16];
+    static char ends[2][8] = {"exit", "exec"};
     struct conv_survey survey = {.recording_state = CONV_RECORDING_FINISHED, .command_pid = command_pid};
-    survey.processes = calloc(count, sizeof *survey.processes);
-    survey.process_count = count;
-    for (size_t i = 0; survey.processes != NULL && i < count; i++)
-        survey.processes[i] = (struct conv_process){
-            .name = (char *)(uintptr_t)rows[i].name,
-            .ended = (char *)(uintptr_t)(rows[i].ended != NULL ? rows[i].ended : "exit"),
-            .process_id = rows[i].process_id,
-            .parent_process_id = rows[i].parent,
-            .events = rows[i].events,
-        };
+    survey.processes = calloc(COUNT_OF(names), sizeof *survey.processes);
+    for (const char *row = rows; row != NULL && survey.processes != NULL; row = strchr(row + 1, ',')) {
+        struct conv_process *process = &survey.processes[survey.process_count];
+        char end[8] = "";
+        process->name = names[survey.process_count++];
+        CHECK(sscanf(row + (*row == ','), "%15s %" SCNu32 " %" SCNu32 " %" SCNu64 " %7[a-z]", process->name,
+                     &process->process_id, &process->parent_process_id, &process->events, end) >= 4);
+        process->ended = ends[strcmp(end, "exec") == 0];
+    }
     return survey;
 }
 
@@ -204,79 +179,45 @@ static const char *members_of(const struct conv_choice *choice)
     return text;
 }
 
-static void check_choice(const struct row *rows, size_t count, uint32_t command_pid, const char *members,
-                         uint64_t lead_events)
+TEST(a_recording_is_about_the_program_that_was_meant)
 {
-    struct conv_survey survey = survey_of_rows(rows, count, command_pid);
-    struct conv_choice choice;
-    conv_group_default(&survey, false, &choice);
-    CHECK_STR(members_of(&choice), members);
-    CHECK_U64(choice.lead != NULL ? choice.lead->events : 0, lead_events);
-    free(survey.processes);
-}
-
-#define CHECK_CHOICE(rows, command, members, lead)                                                           \
-    check_choice(rows, sizeof rows / sizeof rows[0], command, members, lead)
-
-/* pyenv's python3: bash made most calls, before it became python. */
-TEST(a_wrapper_that_executes_a_program_is_the_program)
-{
-    static const struct row rows[] = {{"bash", 10, 1, 40000, "exec"},
-                                      {"env", 10, 1, 300, "exec"},
-                                      {"bash", 11, 10, 30000, NULL},
-                                      {"python3", 10, 1, 6000, NULL}};
-    CHECK_CHOICE(rows, 0, "10", 6000);
-    CHECK_CHOICE(rows, 10, "10", 6000);
-}
-
-TEST(a_server_is_its_workers_too)
-{
-    static const struct row rows[] = {
-        {"nginx", 10, 1, 3000, NULL}, {"nginx", 11, 10, 90000, NULL}, {"nginx", 12, 10, 80000, NULL}};
-    CHECK_CHOICE(rows, 10, "10 11 12", 90000);
-}
-
-/* A subshell's few calls are none of a worker; what a worker executed is none either. */
-TEST(few_calls_of_its_name_are_no_workers)
-{
-    static const struct row rows[] = {{"perl", 10, 1, 100000, NULL},
-                                      {"perl", 11, 10, 999, NULL},
-                                      {"perl", 12, 10, 70000, "exec"},
-                                      {"ls", 12, 10, 300, NULL}};
-    CHECK_CHOICE(rows, 10, "10", 100000);
-}
-
-TEST(a_make_is_its_compilers)
-{
-    static const struct row rows[] = {{"make", 10, 1, 9000, NULL},   {"gcc", 11, 10, 2000, NULL},
-                                      {"cc1", 12, 11, 40000, NULL},  {"as", 13, 11, 5000, NULL},
-                                      {"gcc", 14, 10, 2000, "exit"}, {"cc1", 15, 14, 50000, NULL},
-                                      {"as", 16, 14, 5000, NULL},    {"collect2", 17, 1, 60000, NULL}};
-    CHECK_CHOICE(rows, 10, "12 15", 50000);
-}
-
-/* The script's subshells are of its name, but what it started made the calls. */
-TEST(a_script_is_the_program_that_it_starts)
-{
-    static const struct row rows[] = {
-        {"bash", 10, 1, 500, NULL}, {"bash", 11, 10, 400, NULL}, {"server", 12, 10, 80000, NULL}};
-    CHECK_CHOICE(rows, 10, "12", 80000);
-}
-
-TEST(half_of_all_calls_make_it_the_command)
-{
-    static const struct row even[] = {{"sh", 10, 1, 500, NULL}, {"ls", 11, 10, 500, NULL}};
-    static const struct row less[] = {{"sh", 10, 1, 499, NULL}, {"ls", 11, 10, 500, NULL}};
-    CHECK_CHOICE(even, 10, "10", 500);
-    CHECK_CHOICE(less, 10, "11", 500);
+    static const struct {
+        const char *rows;
+        uint32_t command;
+        const char *members;
+        uint64_t lead_events;
+    } CASES[] = {
+        /* A wrapper that executes a program is the program: pyenv's python3. bash made most calls, before it became python. */
+        {"bash 10 1 40000 exec, env 10 1 300 exec, bash 11 10 30000, python3 10 1 6000", 0, "10", 6000},
+        {"bash 10 1 40000 exec, env 10 1 300 exec, bash 11 10 30000, python3 10 1 6000", 10, "10", 6000},
+        /* A server is its workers too. */
+        {"nginx 10 1 3000, nginx 11 10 90000, nginx 12 10 80000", 10, "10 11 12", 90000},
+        /* A subshell's few calls are none of a worker; what a worker executed is none either. */
+        {"perl 10 1 100000, perl 11 10 999, perl 12 10 70000 exec, ls 12 10 300", 10, "10", 100000},
+        /* A make is its compilers. */
+        {"make 10 1 9000, gcc 11 10 2000, cc1 12 11 40000, as 13 11 5000, gcc 14 10 2000, cc1 15 14 50000, "
+         "as 16 14 5000, collect2 17 1 60000",
+         10, "12 15", 50000},
+        /* A script is the program that it starts. Its subshells are of its name, but what it started made the calls. */
+        {"bash 10 1 500, bash 11 10 400, server 12 10 80000", 10, "12", 80000},
+        /* Half of all calls make it the command. */
+        {"sh 10 1 500, ls 11 10 500", 10, "10", 500},
+        {"sh 10 1 499, ls 11 10 500", 10, "11", 500},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        struct conv_survey survey = survey_of_rows(CASES[i].rows, CASES[i].command);
+        struct conv_choice choice;
+        conv_group_default(&survey, false, &choice);
+        CHECK_STR(members_of(&choice), CASES[i].members);
+        CHECK_U64(choice.lead != NULL ? choice.lead->events : 0, CASES[i].lead_events);
+        free(survey.processes);
+    }
 }
 
 /* Before it is told, the command is the process whose parent was not recorded. */
 TEST(an_older_recording_has_the_first_process)
 {
-    static const struct row rows[] = {
-        {"b", 11, 10, 10, NULL}, {"a", 10, 1, 50, NULL}, {"c", 12, 10, 20, NULL}};
-    struct conv_survey survey = survey_of_rows(rows, 3, 0);
+    struct conv_survey survey = survey_of_rows("b 11 10 10, a 10 1 50, c 12 10 20", 0);
     struct conv_choice choice;
     survey.recording_state = CONV_RECORDING_ENDED_EARLY; /* by name: the order tells nothing */
     conv_group_default(&survey, false, &choice);
@@ -286,9 +227,7 @@ TEST(an_older_recording_has_the_first_process)
 
 TEST(what_cannot_be_converted_is_passed_over)
 {
-    static const struct row rows[] = {
-        {"a", 10, 1, 50, NULL}, {"b", 11, 10, 900, NULL}, {"b", 12, 10, 800, NULL}};
-    struct conv_survey survey = survey_of_rows(rows, 3, 10);
+    struct conv_survey survey = survey_of_rows("a 10 1 50, b 11 10 900, b 12 10 800", 10);
     struct conv_choice choice;
     survey.processes[1].absent = true;
     conv_group_default(&survey, false, &choice);
@@ -308,11 +247,12 @@ TEST(what_cannot_be_converted_is_passed_over)
 TEST(a_group_has_so_many_members_at_most)
 {
     enum { COUNT = CONV_MEMBERS_MAX + 3 };
-    struct row rows[COUNT];
+    char rows[COUNT * 32] = "";
     struct conv_choice choice;
     for (uint32_t i = 0; i < COUNT; i++)
-        rows[i] = (struct row){"worker", 100 + i, 1, i == 5 || i == 7 ? 1 : 1000, NULL};
-    struct conv_survey survey = survey_of_rows(rows, COUNT, 0);
+        snprintf(rows + strlen(rows), 32, "%sworker %u 1 %u", i > 0 ? ", " : "", 100 + i,
+                 i == 5 || i == 7 ? 1 : 1000);
+    struct conv_survey survey = survey_of_rows(rows, 0);
     conv_group_named(&survey, "worker", false, &choice);
     CHECK_U64(choice.count, CONV_MEMBERS_MAX);
     CHECK_U64(choice.left_out, 3);

@@ -58,9 +58,8 @@ TEST(it_reaches_the_workload)
 {
     const struct conv_options options = {.overwrite = true};
     const struct fp_usage usage = made_up(1);
-    struct conv_report report = {0};
-    char directory[512];
-    snprintf(directory, sizeof directory, "%s", new_directory());
+    OWNED(conv_report) report = {0};
+    const char *directory = new_directory();
     add_used(directory, "one.7.fp", 7, &usage);
     struct conv_survey survey = survey_of(in(directory, "one.7.fp"));
     check_same(survey.usage, &usage);
@@ -68,7 +67,6 @@ TEST(it_reaches_the_workload)
     CHECK_U64(conv_file(in(directory, "one.7.fp"), scratch_path("used.wl"), &options, &report, &error),
               FP_OK);
     check_same(report.survey.usage, &usage);
-    conv_report_release(&report);
     survey = survey_of(scratch_path("used.wl"));
     check_same(survey.usage, &usage);
     conv_survey_release(&survey);
@@ -92,20 +90,18 @@ TEST(looks_of_a_long_run_reach_the_workload)
         {SECOND, 9 << 20, 4 << 20, 0}, {2 * SECOND, 9 << 20, 0, 0}, {600 * SECOND, 12 << 20, 6 << 20, 0}};
     struct fp_usage usage = made_up(1);
     double times_ns[FP_USAGE_POINTS_MAX], bytes[FP_USAGE_POINTS_MAX];
-    char directory[512];
     usage.points = points;
     usage.point_count = 3;
     for (int long_enough = 1; long_enough >= 0; long_enough--) {
         for (int cut = 0; cut <= 1; cut++) {
             struct conv_options options = {.overwrite = true, .select.head = cut ? 1 : 0};
-            struct conv_report report = {0};
-            snprintf(directory, sizeof directory, "%s", new_directory());
+            OWNED(conv_report) report = {0};
+            const char *directory = new_directory();
             points[2].time_ns = long_enough ? 600 * SECOND : 599 * SECOND;
             add_used(directory, "one.7.fp", 7, &usage);
             CHECK_U64(
                 conv_file(in(directory, "one.7.fp"), scratch_path("looks.wl"), &options, &report, &error),
                 FP_OK);
-            conv_report_release(&report);
             CHECK_U64(looks_in(scratch_path("looks.wl"), times_ns, bytes), long_enough && !cut ? 3 : 0);
         }
     }
@@ -124,9 +120,9 @@ TEST(looks_that_are_none_are_not_read)
     const struct conv_options options = {.overwrite = true};
     double times_ns[FP_USAGE_POINTS_MAX], bytes[FP_USAGE_POINTS_MAX];
     char text[16384];
-    for (size_t i = 0; i <= sizeof CASES / sizeof CASES[0]; i++) {
-        struct conv_report report = {0};
-        const bool is_last = i == sizeof CASES / sizeof CASES[0];
+    for (size_t i = 0; i <= COUNT_OF(CASES); i++) {
+        OWNED(conv_report) report = {0};
+        const bool is_last = i == COUNT_OF(CASES);
         int length = snprintf(text, sizeof text, "mallab-workload-text 1\nnote usage_looks=%s",
                               is_last ? "0 0" : CASES[i].text);
         for (unsigned k = 1; is_last && k < 2 * FP_USAGE_POINTS_MAX; k++)
@@ -136,7 +132,6 @@ TEST(looks_that_are_none_are_not_read)
         scratch_write(scratch_path("looks.txt"), text, (size_t)length);
         CHECK_U64(conv_file(scratch_path("looks.txt"), scratch_path("looks.wl"), &options, &report, &error),
                   FP_OK);
-        conv_report_release(&report);
         CHECK_U64(looks_in(scratch_path("looks.wl"), times_ns, bytes),
                   is_last ? FP_USAGE_POINTS_MAX : CASES[i].looks);
     }
@@ -145,26 +140,22 @@ TEST(looks_that_are_none_are_not_read)
 TEST(without_it_nothing_is_made_up)
 {
     const struct conv_options options = {.overwrite = true};
-    struct conv_report report = {0};
-    char directory[512];
-    snprintf(directory, sizeof directory, "%s", new_directory());
+    OWNED(conv_report) report = {0};
+    const char *directory = new_directory();
     add_footprint(directory, "old.8.fp", 8, 1000, true);
     CHECK_U64(conv_file(in(directory, "old.8.fp"), scratch_path("old.wl"), &options, &report, &error), FP_OK);
     CHECK(report.survey.usage == NULL);
-    conv_report_release(&report);
-    struct conv_survey survey = survey_of(scratch_path("old.wl"));
+    OWNED(conv_survey) survey = survey_of(scratch_path("old.wl"));
     CHECK(survey.usage == NULL);
-    conv_survey_release(&survey);
 }
 
 TEST(a_recording_is_the_sum)
 {
     const struct fp_usage one = made_up(1), three = made_up(3);
-    char directory[512];
-    snprintf(directory, sizeof directory, "%s", new_directory());
+    const char *directory = new_directory();
     add_used(directory, "one.7.fp", 7, &one);
     add_used(directory, "three.8.fp", 8, &three);
-    struct conv_survey survey = survey_of(directory);
+    OWNED(conv_survey) survey = survey_of(directory);
     CHECK(survey.usage != NULL);
     if (survey.usage != NULL) {
         CHECK_U64(survey.usage->cpu_user_ns, 1200);
@@ -176,22 +167,19 @@ TEST(a_recording_is_the_sum)
     CHECK_U64(survey.process_count, 2);
     for (size_t i = 0; i < survey.process_count; i++)
         check_same(survey.processes[i].usage, i == 0 ? &one : &three);
-    conv_survey_release(&survey);
 }
 
 /* A window that was cut short has none: that of the one before stays. */
 TEST(the_last_that_tells_counts)
 {
     const struct fp_usage usage = made_up(1);
-    char directory[512];
-    snprintf(directory, sizeof directory, "%s", new_directory());
+    const char *directory = new_directory();
     add_used(directory, "one.7.w0001.fp", 7, &usage);
     add_footprint(directory, "one.7.w0002.fp", 7, 1000, false);
-    struct conv_survey survey = {0};
+    OWNED(conv_survey) survey = {0};
     CHECK_U64(conv_recording_list(directory, &survey, &error), FP_OK);
     CHECK_U64(survey.process_count, 1);
     check_same(survey.process_count > 0 ? survey.processes[0].usage : NULL, &usage);
-    conv_survey_release(&survey);
 }
 
 TEST(what_one_does_not_know_is_left_out)

@@ -1,8 +1,6 @@
-/* test_footprint_base.c - memory that a file may ask for: counted, refused, given back; numbers in words; names, stored numbers and messages, which
- * are pinned. */
+/* test_footprint_base.c - memory that a file may ask for: counted, refused, given back; numbers in words; names and messages, which are pinned. The
+ * numbers of calls and losses are in the golden files. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "footprint/base/call.h"
 #include "footprint/base/memory_bound.h"
@@ -88,41 +86,6 @@ TEST(calls_have_names_that_lead_back)
     CHECK_U64(fp_call_from_name(""), FP_CALL_NONE);
 }
 
-/* Files of version 1 hold these numbers (docs/format.md, "Calls and marks"). */
-TEST(stored_numbers_are_those_of_version_1)
-{
-    static const struct {
-        const char *name;
-        unsigned number;
-        enum fp_call_kind kind;
-        enum fp_extra extra;
-    } calls[] = {
-        {"malloc", 1, FP_KIND_ALLOCATE, FP_EXTRA_NONE},
-        {"calloc", 2, FP_KIND_ALLOCATE, FP_EXTRA_COUNT},
-        {"realloc", 3, FP_KIND_RESIZE, FP_EXTRA_NONE},
-        {"reallocarray", 4, FP_KIND_RESIZE, FP_EXTRA_COUNT},
-        {"free", 5, FP_KIND_RELEASE, FP_EXTRA_NONE},
-        {"free_aligned_sized", 7, FP_KIND_RELEASE, FP_EXTRA_ALIGNMENT},
-        {"posix_memalign", 8, FP_KIND_ALLOCATE, FP_EXTRA_ALIGNMENT},
-        {"pvalloc", 12, FP_KIND_ALLOCATE, FP_EXTRA_NONE},
-        {"operator new", 13, FP_KIND_ALLOCATE, FP_EXTRA_NONE},
-        {"operator new[](align,nothrow)", 20, FP_KIND_ALLOCATE, FP_EXTRA_ALIGNMENT},
-        {"operator delete", 21, FP_KIND_RELEASE, FP_EXTRA_NONE},
-        {"operator delete[](align,nothrow)", 32, FP_KIND_RELEASE, FP_EXTRA_ALIGNMENT},
-    };
-    static const char *const losses[] = {"ring_full",    "reentrant", "disk_full", "size_limit",
-                                         "before_start", "collector", "confined",  "spoiled"};
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        CHECK_U64(fp_call_from_name(calls[i].name), calls[i].number);
-        CHECK_U64(fp_call_kind_of(calls[i].number), calls[i].kind);
-        CHECK_U64(fp_call_extra_of(calls[i].number), calls[i].extra);
-    }
-    CHECK_U64(FP_LOSS_COUNT, sizeof losses / sizeof losses[0]);
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        CHECK_STR(fp_loss_name(i), losses[i]);
-    CHECK(fp_loss_name(FP_LOSS_COUNT) == NULL);
-}
-
 TEST(products_of_shapes_do_not_wrap)
 {
     CHECK_U64(fp_shape_bytes(&(struct fp_shape){FP_CALL_MALLOC, 100, 7}), 100);
@@ -139,7 +102,7 @@ TEST(statuses_have_pinned_values_and_names)
     static const char *const names[] = {"ok",       "end",     "open",    "read",      "write",
                                         "memory",   "foreign", "version", "truncated", "corrupt",
                                         "checksum", "exists",  "limit",   "argument"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < COUNT_OF(names); i++)
         CHECK_STR(fp_status_name((enum fp_status)i), names[i]);
     CHECK_STR(fp_status_name((enum fp_status)99), "unknown");
     CHECK_STR(fp_status_name((enum fp_status) - 1), "unknown");

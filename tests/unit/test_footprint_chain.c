@@ -1,7 +1,6 @@
 /* Shows: blocks whose sites are told by what the blocks before had come back in any order of reading; behind a block that is
  * damaged their sites are lost, and nothing else; chains end, and a writer that goes on behind another begins anew. */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -139,7 +138,7 @@ TEST(behind_a_damaged_block_sites_are_lost)
     byte ^= 1;
     CHECK(pwrite(fd, &byte, 1, (off_t)at) == 1);
     CHECK(close(fd) == 0);
-    struct fp_block_buffer buffer = {0};
+    OWNED(fp_block_buffer) buffer = {0};
     struct fp_block block;
     for (unsigned turn = 0; turn < 2; turn++) {
         check_sites(reader, 1, false);
@@ -148,7 +147,6 @@ TEST(behind_a_damaged_block_sites_are_lost)
         check_sites(reader, MARKS_CHAIN_MOST - 1, true);
         check_sites(reader, MARKS_CHAIN_MOST + 1, false);
     }
-    fp_block_buffer_release(&buffer);
     fp_reader_close(reader);
 }
 

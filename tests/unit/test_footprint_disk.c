@@ -60,11 +60,10 @@ TEST(a_footprint_outlives_a_full_disk)
     const struct fp_trailer trailer = {.lane_count = 1, .lanes = &lane, .lost = {[FP_LOSS_DISK_FULL] = 1000}};
     struct fp_writer *writer = NULL;
     struct fp_reader *reader = NULL;
-    uint64_t whole;
     prepare("full.fp");
     CHECK_U64(fp_writer_create(AT_FDCWD, path, &options, NULL, 0, NULL, &writer), FP_OK);
     CHECK_U64(write_block(writer, 0), FP_OK);
-    whole = fp_writer_bytes(writer);
+    uint64_t whole = fp_writer_bytes(writer);
     limit_files(whole + 500);
     CHECK_U64(write_block(writer, 1), FP_ERR_WRITE);
     CHECK_U64(fp_writer_error(writer)->sys_errno, EFBIG);
@@ -123,11 +122,10 @@ static enum fp_status add_ops(struct wl_writer *writer, uint32_t ops)
 
 TEST(a_workload_ends_at_a_full_disk)
 {
-    struct wl_writer *writer;
     struct fp_error error = {0};
     char temporary[128];
     prepare("full.wl");
-    writer = begin_workload(true);
+    struct wl_writer *writer = begin_workload(true);
     snprintf(temporary, sizeof temporary, "%s", wl_writer_temporary(writer));
     CHECK_U64(add_ops(writer, 100), FP_OK);
     limit_files(size_of(temporary) + 200);
@@ -144,12 +142,11 @@ TEST(a_workload_ends_at_a_full_disk)
 /* Another thread writes: one of the next windows is told of it, or the end. */
 TEST(a_full_disk_is_told_later)
 {
-    struct wl_writer *writer;
     struct fp_error error = {0};
     char temporary[128];
     enum fp_status status = FP_OK;
     prepare("later.wl");
-    writer = begin_workload(false);
+    struct wl_writer *writer = begin_workload(false);
     snprintf(temporary, sizeof temporary, "%s", wl_writer_temporary(writer));
     limit_files(2000);
     for (int i = 0; i < 1000 && status == FP_OK; i++)
@@ -165,11 +162,10 @@ TEST(a_full_disk_is_told_later)
 
 TEST(a_full_disk_at_the_end_leaves_nothing)
 {
-    struct wl_writer *writer;
     struct fp_error error = {0};
     char temporary[128];
     prepare("end.wl");
-    writer = begin_workload(true);
+    struct wl_writer *writer = begin_workload(true);
     snprintf(temporary, sizeof temporary, "%s", wl_writer_temporary(writer));
     CHECK_U64(add_ops(writer, 150), FP_OK);
     limit_files(size_of(temporary) + 10);

@@ -33,11 +33,10 @@ static void fail_each(trial *run, const char *name, bool writes, unsigned at_lea
     unsigned trials = 0;
     do {
         const unsigned descriptors = count_entries("/proc/self/fd");
-        struct outcome outcome;
         if (writes)
             (void)unlink(path); /* of the trial before */
         failing_arm(trials++);
-        outcome = run();
+        struct outcome outcome = run();
         failing_disarm();
         if (failing_held != 0)
             HARNESS_FAIL("%s: with allocation %u failing, %ld are not given back", name, trials - 1,
@@ -94,7 +93,7 @@ static struct outcome write_footprint(void)
 static struct outcome read_footprint(void)
 {
     struct fp_reader *reader = NULL;
-    struct fp_block_buffer buffer = {0};
+    OWNED(fp_block_buffer) buffer = {0};
     struct outcome outcome = {0};
     struct fp_block block;
     outcome.status = fp_reader_open(path, &outcome.error, &reader);
@@ -108,7 +107,6 @@ static struct outcome read_footprint(void)
     outcome.error = *fp_reader_error(reader);
     if (outcome.status != FP_OK)
         CHECK_U64(fp_reader_block(reader, 1, &buffer, &block), FP_OK); /* the reader lives on */
-    fp_block_buffer_release(&buffer);
     fp_reader_close(reader);
     return outcome;
 }
@@ -152,13 +150,12 @@ static struct outcome read_workload(void)
     struct wl_reader *reader = NULL;
     struct outcome outcome = {0};
     struct wl_window window;
-    long after_open;
     outcome.status = wl_reader_open(path, &outcome.error, &reader);
     if (outcome.status != FP_OK) {
         CHECK(reader == NULL);
         return outcome;
     }
-    after_open = failing_until;
+    long after_open = failing_until;
     while ((outcome.status = wl_reader_next(reader, &window)) == FP_OK)
         ;
     CHECK(after_open == failing_until); /* the promise of workload.h: all memory is had at open */

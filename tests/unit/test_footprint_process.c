@@ -193,7 +193,7 @@ TEST(without_a_pidfd_it_is_waited_for_too)
             .program = "/bin/sh",
             .arguments = arguments,
             .streams = {FP_STREAM_NULL, piped ? FP_STREAM_PIPE : FP_STREAM_NULL, FP_STREAM_OURS}};
-        struct fp_process process;
+        OWNED(fp_process) process;
         CHECK_U64(fp_process_start(&plan, &process), 0);
         fp_close(&process.pidfd);
         if (piped)
@@ -202,7 +202,6 @@ TEST(without_a_pidfd_it_is_waited_for_too)
             CHECK(fp_process_ends_within(&process, UINT64_C(60000000000)));
         CHECK_U64(fp_status_code(process.status), 4);
         CHECK_STR(said.text[1], piped ? "out\n" : "");
-        fp_process_release(&process);
     }
 }
 

@@ -1,8 +1,5 @@
 /* Shows: the sanitizer of a program is told by the names that its dynamic linker is told, wherever in the table they stand, and
  * which loader it asks for; and a file with any of its bytes changed, or cut anywhere, is read within its bounds. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "shim/shared/sanitizer.h"
 #include "unit/harness.h"
 
@@ -94,7 +91,7 @@ TEST(the_loader_that_is_asked_for)
     const uint64_t sizes[] = {0, 1, 8, LOADER_PATH_BYTES - 1, LOADER_PATH_BYTES, UINT64_MAX};
     CHECK(loader_named(musl, sizeof musl) == LOADER_MUSL);
     CHECK(loader_named(glibc, sizeof glibc) == LOADER_OTHER);
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
         CHECK(loader_named(musl, sizes[i]) ==
               (sizes[i] == LOADER_PATH_BYTES - 1 ? LOADER_MUSL : LOADER_OTHER));
     for (size_t at = 0; at < offsetof(struct image, dynamic); at++)

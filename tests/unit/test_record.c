@@ -1,7 +1,6 @@
 /* test_record.c - a directory that root makes for another's recording: the first free name, and no other than it is removed; what a
  * recording comes to in a day. */
 #include <fcntl.h>
-#include <string.h>
 
 #include "record/attach/late_record.h"
 #include "record/recorder.h"
@@ -29,38 +28,31 @@ static char *path_of(const char *name)
 
 TEST(an_empty_one_is_forgotten)
 {
-    char *path = path_of("one");
-    struct late_place place = place_at(path);
+    OWNED_TEXT *path = path_of("one");
+    OWNED(late_place) place = place_at(path);
     CHECK_U64(access(path, F_OK), 0);
     late_place_forget(&place);
     CHECK(access(path, F_OK) != 0);
-    late_place_release(&place);
-    free(path);
 }
 
 TEST(what_is_there_is_left_alone)
 {
-    char *path = path_of("two");
+    OWNED_TEXT *path = path_of("two");
     CHECK_U64(symlink("/nowhere", path), 0);
-    struct late_place place = place_at(path);
+    OWNED(late_place) place = place_at(path);
     CHECK_STR(place.name, "two.2");
     late_place_forget(&place);
-    late_place_release(&place);
     CHECK_U64(unlink(path), 0);
-    free(path);
 }
 
 TEST(another_in_its_place_is_not_removed)
 {
-    char *path = path_of("three"), *away = path_of("away");
-    struct late_place place = place_at(path);
+    OWNED_TEXT *path = path_of("three"), *away = path_of("away");
+    OWNED(late_place) place = place_at(path);
     CHECK_U64(rename(path, away), 0);
     CHECK_U64(mkdir(path, 0700), 0);
     late_place_forget(&place);
     CHECK_U64(access(path, F_OK), 0);
-    late_place_release(&place);
-    free(path);
-    free(away);
 }
 
 TEST(what_a_day_comes_to_is_told_after_ten_seconds)

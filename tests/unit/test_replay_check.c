@@ -46,6 +46,11 @@ static void begin(void)
     CHECK(rep_check_init(&check, &loop, IDS));
 }
 
+BEFORE_EACH
+{
+    begin();
+}
+
 static char said[sizeof((struct rep_check_problem *)NULL)->text];
 
 static bool run(uint8_t call, uint32_t id, uint64_t size, uint8_t align_log2, void *returned)
@@ -69,7 +74,6 @@ static bool run(uint8_t call, uint32_t id, uint64_t size, uint8_t align_log2, vo
 TEST(sound_objects_pass)
 {
     struct rep_check_problem problem;
-    begin();
     CHECK(run(FP_CALL_MALLOC, 1, 100, 0, pool));
     CHECK(run(FP_CALL_MALLOC, 2, 20000, 0, pool + 112));
     CHECK(run(FP_CALL_CALLOC, 3, 100, 0, pool + 30000));
@@ -86,7 +90,6 @@ TEST(sound_objects_pass)
 
 TEST(misaligned_and_overlapping_are_seen_at_birth)
 {
-    begin();
     BROKEN("no multiple of 16", FP_CALL_MALLOC, 1, 16, 0, pool + 8);
     CHECK(run(FP_CALL_MALLOC, 1, 15, 0, pool + 8)); /* nothing of 16 bytes fits */
     BROKEN("no multiple of 256", FP_CALL_MEMALIGN, 2, 64, 8, pool + 128);
@@ -100,13 +103,12 @@ TEST(misaligned_and_overlapping_are_seen_at_birth)
 TEST(contents_are_kept)
 {
     struct rep_check_problem problem;
-    begin();
     CHECK(run(FP_CALL_MALLOC, 1, 4096, 0, pool));
     pool[4095] ^= 1;
     BROKEN("overwritten while the program had it: byte 4,095 of the object of 4,096 bytes", FP_CALL_FREE, 1,
            0, 0, NULL);
     static const uint64_t PLACES[] = {0, 63, 4096, 8192 + 7, 20000 - 64, 20000 - 1}; /* of a large one */
-    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(PLACES); i++) {
         CHECK(run(FP_CALL_MALLOC, 1, 20000, 0, pool));
         pool[PLACES[i]] ^= 0x80;
         BROKEN("overwritten", FP_CALL_FREE, 1, 0, 0, NULL);
@@ -130,7 +132,6 @@ TEST(the_tree_agrees_with_a_list)
         size_t bytes;
     } list[IDS + 1] = {0};
     uint64_t state = 7;
-    begin();
     for (unsigned step = 0; step < 200000; step++) {
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
         const uint32_t id = 1 + (uint32_t)(state >> 33) % IDS;

@@ -1,5 +1,4 @@
-/* test_replay_latency - each call's ticks are counted for its own call, size and time, with threads and without; and
- * what stands in for an allocator's function passes everything on. */
+/* test_replay_latency - each call's ticks are counted for its own call, size and time, with threads and without. */
 #include "harness.h"
 #include "replay/exec/latency_pass.h"
 #include "replay_windows.h"
@@ -61,19 +60,11 @@ static void sort_workload(bool serial, uint32_t untimed_windows)
     free(made);
 }
 
-TEST(calls_of_one_thread_are_sorted)
+TEST(calls_are_sorted_as_recorded)
 {
-    sort_workload(true, 0);
-}
-
-TEST(calls_of_threads_are_sorted_as_recorded)
-{
-    sort_workload(false, 0);
-}
-
-TEST(what_is_not_timed_is_not_counted_but_its_sizes_are_known)
-{
-    sort_workload(false, 50);
+    sort_workload(true, 0);   /* of one thread */
+    sort_workload(false, 0);  /* of threads */
+    sort_workload(false, 50); /* what is not timed is not counted, but its sizes are known */
 }
 
 /* Over recorded time: each window of the made workloads takes 1000 ns, and the map has a step for two. */
@@ -112,154 +103,4 @@ TEST(classes_are_powers_of_two)
     }
     CHECK_U64(rep_size_class_max(REP_CLASSES - 1), UINT64_C(1) << 48);
     CHECK_U64(rep_size_class(UINT64_MAX), REP_CLASSES - 1);
-}
-
-/* ---- the stand-ins -------------------------------------------------------------------------- */
-
-static uintptr_t heard[4];
-
-static void *hear(uintptr_t which, uintptr_t first, uintptr_t second, uintptr_t third)
-{
-    heard[0] = which;
-    heard[1] = first;
-    heard[2] = second;
-    heard[3] = third;
-    return heard;
-}
-
-static void *one(size_t a)
-{
-    return hear(1, a, 0, 0);
-}
-
-static void *two(size_t a, size_t b)
-{
-    return hear(2, a, b, 0);
-}
-
-static void *resize(void *a, size_t b)
-{
-    return hear(3, (uintptr_t)a, b, 0);
-}
-
-static void *resize_array(void *a, size_t b, size_t c)
-{
-    return hear(4, (uintptr_t)a, b, c);
-}
-
-static int align(void **a, size_t b, size_t c)
-{
-    (void)hear(5, (uintptr_t)a, b, c);
-    return 22;
-}
-
-static void gone(void *a)
-{
-    (void)hear(6, (uintptr_t)a, 0, 0);
-}
-
-static void gone_2(void *a, size_t b)
-{
-    (void)hear(7, (uintptr_t)a, b, 0);
-}
-
-static void gone_3(void *a, size_t b, size_t c)
-{
-    (void)hear(8, (uintptr_t)a, b, c);
-}
-
-static void *new_2(size_t a, const void *b)
-{
-    return hear(9, a, (uintptr_t)b, 0);
-}
-
-static void *new_3(size_t a, size_t b, const void *c)
-{
-    return hear(10, a, b, (uintptr_t)c);
-}
-
-static void gone_nothrow(void *a, const void *b)
-{
-    (void)hear(11, (uintptr_t)a, (uintptr_t)b, 0);
-}
-
-static void gone_aligned_nothrow(void *a, size_t b, const void *c)
-{
-    (void)hear(12, (uintptr_t)a, b, (uintptr_t)c);
-}
-
-/* The op's entry is written, the next one is not, and the function heard what it was told. */
-#define PASSES_ON(call, which, first, second, third)                                                         \
-    do {                                                                                                     \
-        latency.ticks[at] = latency.ticks[at + 1] = UINT64_MAX;                                              \
-        memset(heard, 0, sizeof heard);                                                                      \
-        rep_latency_enter(&latency, at);                                                                     \
-        call;                                                                                                \
-        CHECK(latency.ticks[at] != UINT64_MAX);                                                              \
-        CHECK_U64(latency.ticks[at + 1], UINT64_MAX);                                                        \
-        CHECK_U64(heard[0], which);                                                                          \
-        CHECK_U64(heard[1], first);                                                                          \
-        CHECK_U64(heard[2], second);                                                                         \
-        CHECK_U64(heard[3], third);                                                                          \
-        at++;                                                                                                \
-    } while (0)
-
-TEST(a_stand_in_passes_everything_on)
-{
-    const struct wl_summary summary = {.window_ops_max = 64, .thread_count = 1};
-    struct rep_calls calls = {
-        .malloc = one,
-        .calloc = two,
-        .realloc = resize,
-        .reallocarray = resize_array,
-        .free = gone,
-        .free_sized = gone_2,
-        .free_aligned_sized = gone_3,
-        .posix_memalign = align,
-        .aligned_alloc = two,
-        .memalign = two,
-        .valloc = one,
-        .pvalloc = one,
-        .new_plain = {one, one},
-        .new_nothrow = {new_2, new_2},
-        .new_aligned = {two, two},
-        .new_aligned_nothrow = {new_3, new_3},
-        .delete_plain = {gone, gone},
-        .delete_nothrow = {gone_nothrow, gone_nothrow},
-        .delete_sized = {gone_2, gone_2},
-        .delete_aligned = {gone_2, gone_2},
-        .delete_sized_aligned = {gone_3, gone_3},
-        .delete_aligned_nothrow = {gone_aligned_nothrow, gone_aligned_nothrow},
-    };
-    struct rep_clock clock;
-    void *object = &clock;
-    const uintptr_t address = (uintptr_t)object;
-    uint32_t at = 0;
-    rep_clock_init(&clock);
-    CHECK(rep_latency_init(&latency, &summary, 0, &calls));
-    rep_latency_calibrate(&latency, &clock);
-    PASSES_ON(CHECK(calls.malloc(3) == heard), 1, 3, 0, 0);
-    PASSES_ON(CHECK(calls.calloc(3, 4) == heard), 2, 3, 4, 0);
-    PASSES_ON(CHECK(calls.realloc(object, 4) == heard), 3, address, 4, 0);
-    PASSES_ON(CHECK(calls.reallocarray(object, 4, 5) == heard), 4, address, 4, 5);
-    PASSES_ON(calls.free(object), 6, address, 0, 0);
-    PASSES_ON(calls.free_sized(object, 4), 7, address, 4, 0);
-    PASSES_ON(calls.free_aligned_sized(object, 4, 5), 8, address, 4, 5);
-    PASSES_ON(CHECK(calls.posix_memalign(&object, 4, 5) == 22), 5, (uintptr_t)&object, 4, 5);
-    PASSES_ON(CHECK(calls.aligned_alloc(4, 5) == heard), 2, 4, 5, 0);
-    PASSES_ON(CHECK(calls.memalign(4, 5) == heard), 2, 4, 5, 0);
-    PASSES_ON(CHECK(calls.valloc(4) == heard), 1, 4, 0, 0);
-    PASSES_ON(CHECK(calls.pvalloc(4) == heard), 1, 4, 0, 0);
-    for (int array = 0; array < 2; array++) {
-        PASSES_ON(CHECK(calls.new_plain[array](4) == heard), 1, 4, 0, 0);
-        PASSES_ON(CHECK(calls.new_nothrow[array](4, object) == heard), 9, 4, address, 0);
-        PASSES_ON(CHECK(calls.new_aligned[array](4, 5) == heard), 2, 4, 5, 0);
-        PASSES_ON(CHECK(calls.new_aligned_nothrow[array](4, 5, object) == heard), 10, 4, 5, address);
-        PASSES_ON(calls.delete_plain[array](object), 6, address, 0, 0);
-        PASSES_ON(calls.delete_nothrow[array](object, &at), 11, address, (uintptr_t)&at, 0);
-        PASSES_ON(calls.delete_sized[array](object, 4), 7, address, 4, 0);
-        PASSES_ON(calls.delete_aligned[array](object, 4), 7, address, 4, 0);
-        PASSES_ON(calls.delete_sized_aligned[array](object, 4, 5), 8, address, 4, 5);
-        PASSES_ON(calls.delete_aligned_nothrow[array](object, 4, &at), 12, address, 4, (uintptr_t)&at);
-    }
 }

@@ -3,6 +3,7 @@
 
 #include "harness.h"
 #include "replay/base/op.h"
+#include "replay/exec/latency_pass.h"
 #include "replay/exec/loop.h"
 
 #define OPS_MAX   64u /* that a test executes at once */
@@ -171,7 +172,9 @@ static size_t execute(const struct wl_op *ops, size_t count)
     return rep_loop_run(&loop, ops, code, count);
 }
 
-TEST(each_call_reaches_its_function)
+static void *(*before_each_call)(void *unused);
+
+static void check_each_call(void)
 {
     static const struct {
         uint8_t call;
@@ -211,9 +214,9 @@ TEST(each_call_reaches_its_function)
         {FP_CALL_DELETE_ALIGNED_NOTHROW, "delete_aligned_nothrow", 64, 0},
         {FP_CALL_DELETE_ARRAY_ALIGNED_NOTHROW, "delete_array_aligned_nothrow", 64, 0},
     };
-    CHECK_U64(sizeof expected / sizeof expected[0], FP_CALL_COUNT - 1);
+    CHECK_U64(COUNT_OF(expected), FP_CALL_COUNT - 1);
     loop.touch = REP_TOUCH_NONE;
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
         const uint8_t call = expected[i].call;
         const bool counted = call == FP_CALL_CALLOC || call == FP_CALL_REALLOCARRAY;
         const bool allocates = fp_call_kind_of(call) == FP_KIND_ALLOCATE;
@@ -221,6 +224,8 @@ TEST(each_call_reaches_its_function)
             .id = 2, .call = call, .align_log2 = 6, .count = counted ? 3 : 0, .size = 48};
         slots[2] = allocates ? NULL : memory + 5;
         memset(&seen, 0, sizeof seen);
+        if (before_each_call != NULL)
+            (void)before_each_call(NULL);
         CHECK_U64(execute(&op, 1), 1);
         CHECK_STR(seen.name, expected[i].name);
         CHECK_U64(seen.calls, 1);
@@ -230,6 +235,42 @@ TEST(each_call_reaches_its_function)
         if (fp_call_kind_of(call) != FP_KIND_RELEASE)
             CHECK(slots[2] == memory);
     }
+}
+
+TEST(each_call_reaches_its_function)
+{
+    check_each_call();
+}
+
+/* The op's entry is written, the next one is not, and the function sees what it is told. */
+static struct rep_latency latency;
+static uint32_t timed_calls;
+
+static void *enter(void *result)
+{
+    CHECK(timed_calls == 0 || latency.ticks[timed_calls - 1] != UINT64_MAX);
+    latency.ticks[timed_calls] = latency.ticks[timed_calls + 1] = UINT64_MAX;
+    rep_latency_enter(&latency, timed_calls++);
+    return result;
+}
+
+TEST(a_stand_in_of_the_latency_pass_passes_everything_on)
+{
+    const struct wl_summary summary = {.window_ops_max = 64, .thread_count = 1};
+    const struct rep_calls calls = loop.calls;
+    struct rep_clock clock;
+    rep_clock_init(&clock);
+    CHECK(rep_latency_init(&latency, &summary, 0, &loop.calls));
+    rep_latency_calibrate(&latency, &clock);
+    before_each_call = enter;
+    check_each_call();
+    CHECK_U64(timed_calls, FP_CALL_COUNT - 1);
+    CHECK_U64(latency.ticks[timed_calls], UINT64_MAX);
+    refuse = true;
+    CHECK_U64(loop.calls.posix_memalign((void **)enter(&slots[1]), 64, 48), 12);
+    refuse = false;
+    before_each_call = NULL;
+    loop.calls = calls;
 }
 
 TEST(fresh_resizes_begin_from_null)
@@ -331,7 +372,7 @@ TEST(ops_are_executed_in_their_order)
                  {'c', {.id = 1, .call = FP_CALL_CALLOC, .count = 2, .size = 50}},
                  {'r', {.id = 1, .call = FP_CALL_REALLOC, .align_log2 = WL_OP_FRESH, .size = 100}},
                  {'d', {.id = 1, .call = FP_CALL_DELETE}}};
-    const unsigned kind_count = sizeof kinds / sizeof kinds[0];
+    const unsigned kind_count = COUNT_OF(kinds);
     loop.touch = REP_TOUCH_NONE;
     for (unsigned length = 0; length <= 6; length++) {
         unsigned sequences = 1;

@@ -60,7 +60,7 @@ TEST(percentiles_are_within_the_stated_error)
     CHECK_U64(histogram.sum, sum);
     CHECK_U64(histogram.max, values[VALUES - 1]);
     CHECK(rep_histogram_mean(&histogram) == (double)sum / VALUES);
-    for (size_t i = 0; i < sizeof SHARES / sizeof SHARES[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
         const double exact_rank = SHARES[i] * VALUES;
         size_t rank = (size_t)exact_rank;
         rank += (double)rank < exact_rank || rank == 0;
@@ -138,7 +138,6 @@ static atomic_bool over;
 
 static void *keep_busy(void *unused)
 {
-    (void)unused;
     while (!atomic_load_explicit(&over, memory_order_relaxed))
         continue;
     return NULL;

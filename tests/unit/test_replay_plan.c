@@ -107,21 +107,13 @@ TEST(plans_of_random_windows)
     }
 }
 
-TEST(serial_plan_keeps_the_one_order)
+/* Of one window. */
+static struct rep_plan planned(const struct wl_summary *summary, bool serial, const struct wl_window *window)
 {
-    struct made *made = make_workload(40);
     struct rep_plan plan;
-    struct wl_window window;
-    CHECK(rep_plan_init(&plan, &made->summary, true, NULL));
-    CHECK_U64(made_next(made, &window), FP_OK);
-    CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
-    CHECK_U64(plan.part_count, 1);
-    CHECK_U64(plan.segments[0].op_count, window.op_count);
-    for (uint32_t i = 0; i < window.op_count; i++) {
-        CHECK_U64(plan.ops[i].size & REP_OP_SIZE_MASK, window.ops[i].size);
-        CHECK_U64(rep_plan_locate(&plan, &window, i), i);
-    }
-    free(made);
+    CHECK(rep_plan_init(&plan, summary, serial, NULL));
+    CHECK_U64(rep_plan_make(&plan, window), FP_OK);
+    return plan;
 }
 
 /* A thread whose ops all are waited for, by one that waits once: the post may not wait for the end. */
@@ -135,11 +127,9 @@ TEST(late_posts_are_bounded)
     struct wl_summary summary = {.window_ops_max = OPS, .thread_count = 2, .id_max = OPS, .threads = threads};
     const struct wl_window window = {
         .op_count = OPS, .run_count = 2, .wait_count = 1, .ops = ops, .runs = runs, .waits = waits};
-    struct rep_plan plan;
     for (uint32_t i = 0; i < OPS; i++)
         ops[i] = (struct wl_op){.id = i + 1, .call = FP_CALL_MALLOC, .size = 8};
-    CHECK(rep_plan_init(&plan, &summary, false, NULL));
-    CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
+    const struct rep_plan plan = planned(&summary, false, &window);
     CHECK_U64(plan.segment_count, 3);
     CHECK_U64(plan.segments[0].op_count, 10 + REP_POST_DELAY_OPS);
     CHECK(plan.segments[0].post);
@@ -166,10 +156,8 @@ TEST(resizes_know_what_was_touched)
     static const struct wl_thread threads[2] = {{.ops = 2}, {.ops = 7}};
     struct wl_summary summary = {.window_ops_max = 9, .thread_count = 2, .id_max = 3, .threads = threads};
     const struct wl_window window = {.op_count = 9, .run_count = 2, .ops = ops, .runs = runs};
-    struct rep_plan plan;
     summary.ops_by_call[FP_CALL_REALLOC] = 1;
-    CHECK(rep_plan_init(&plan, &summary, false, NULL));
-    CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
+    const struct rep_plan plan = planned(&summary, false, &window);
     CHECK_U64(plan.ops[2].count, 3);
     CHECK_U64(plan.ops[3].size, UINT64_C(3) << REP_OP_SIZE_BITS | 1000);
     CHECK_U64(plan.ops[3].count, 10);
@@ -207,11 +195,9 @@ TEST(shares_reach_their_ops)
                                      .touched_count = 4,
                                      .touched = touched};
     for (int serial = 0; serial < 2; serial++) {
-        struct rep_plan plan;
         const unsigned at[2][6] = {{0, 2, 3, 1, 4, 5}, {0, 1, 2, 3, 4, 5}};
         const unsigned *places = at[serial];
-        CHECK(rep_plan_init(&plan, &summary, serial != 0, NULL));
-        CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
+        const struct rep_plan plan = planned(&summary, serial != 0, &window);
         CHECK(plan.ops[places[0]].align_log2 & REP_OP_SPARSE);
         CHECK_U64(rep_op_touched(&plan.ops[places[0]], LARGE), LARGE / 4);
         CHECK_U64(rep_op_touched(&plan.ops[places[1]], 10 * LARGE), 5 * LARGE);
@@ -239,9 +225,7 @@ TEST(resizes_of_calloc_touch_what_they_grow_by)
                                        .ops_by_call = {[FP_CALL_REALLOC] = 1}};
     const struct wl_window window = {
         .op_count = 2, .run_count = 1, .ops = ops, .runs = &run, .touched_count = 1, .touched = &touched};
-    struct rep_plan plan;
-    CHECK(rep_plan_init(&plan, &summary, true, NULL));
-    CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
+    const struct rep_plan plan = planned(&summary, true, &window);
     CHECK_U64(plan.ops[1].count, 10); /* pages that are not touched again */
 }
 

@@ -296,8 +296,8 @@ TEST(wild_times)
                                          {0, UINT64_MAX, 1},
                                          {0, UINT64_MAX / 2, UINT64_MAX - 1}};
     static const uint64_t durations[] = {1, 199, 201, SPAN_NS, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        for (size_t k = 0; k < sizeof durations / sizeof durations[0]; k++) {
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
+        for (size_t k = 0; k < COUNT_OF(durations); k++) {
             make_windows(starts[i], 0, 3);
             times_ns[1] = UINT64_MAX; /* and back again */
             summary.duration_ns = durations[k];

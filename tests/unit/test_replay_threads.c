@@ -308,15 +308,13 @@ TEST(the_begin_may_be_untimed)
     static const uint64_t untimed[] = {
         1, SOME_WINDOW_OPS - 1, SOME_WINDOW_OPS, 2 * SOME_WINDOW_OPS + 1, SOME_OPS, UINT64_MAX};
     static const uint32_t windows[] = {0, 0, 1, 2, SOME_WINDOWS, SOME_WINDOWS};
-    uint64_t digest;
     made = make_workload(78);
     serial = false;
-    digest = run_once(&CHECKING, 2).digest;
+    uint64_t digest = run_once(&CHECKING, 2).digest;
     for (unsigned pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < sizeof untimed / sizeof untimed[0]; i++) {
-            struct rep_exec_totals totals;
+        for (size_t i = 0; i < COUNT_OF(untimed); i++) {
             untimed_ops = untimed[i];
-            totals = run_once(&CHECKING, 2);
+            struct rep_exec_totals totals = run_once(&CHECKING, 2);
             CHECK_U64(totals.digest, digest);
             CHECK_U64(totals.windows, SOME_WINDOWS - windows[i]);
             CHECK_U64(totals.untimed_ops,
@@ -336,13 +334,12 @@ TEST(slices_are_windows)
 {
     sliced = true;
     for (uint64_t seed = 51; seed < 59; seed++) {
-        uint64_t digest;
         made = make_workload(seed);
         made->summary.duration_ns += 40000; /* it waits at the end */
         untimed_ops = seed % 2 * 2 * SOME_WINDOW_OPS;
         serial = false;
         CHECK(rep_slices_init(&slices, &made->summary, untimed_ops));
-        digest = run_once(&CHECKING, 1 + (unsigned)seed % 4).digest;
+        uint64_t digest = run_once(&CHECKING, 1 + (unsigned)seed % 4).digest;
         for (uint32_t i = 0; i < SOME_THREADS; i++)
             CHECK_U64(executed_by[i], made->threads[i].ops);
         CHECK(rests_seen > 10);

@@ -7,7 +7,7 @@
 
 static void check_limit(const char *text, bool relative, double limit)
 {
-    struct res_budget budget = {0};
+    OWNED(res_budget) budget = {0};
     char *problem = NULL;
     if (!res_budget_add_text(&budget, text, &problem)) {
         HARNESS_FAIL("'%s' is refused: %s", text, problem);
@@ -16,7 +16,6 @@ static void check_limit(const char *text, bool relative, double limit)
                !(fabs(budget.rules[0].limit - limit) <= fabs(limit) * 1e-12)) {
         HARNESS_FAIL("'%s': limit %.9g, expected %.9g", text, budget.rules[0].limit, limit);
     }
-    res_budget_release(&budget);
 }
 
 TEST(limits_are_read_in_their_units)
@@ -35,45 +34,46 @@ TEST(limits_are_read_in_their_units)
     check_limit("faults<=10000", false, 10000);
 }
 
-static void check_refused(const char *text, const char *expected)
+/* length: of a file; 0: a command line, which ends where the text does. */
+static void check_refused(const char *text, size_t length, const char *expected)
 {
-    struct res_budget budget = {0};
+    OWNED(res_budget) budget = {0};
     char *problem = NULL;
-    if (res_budget_add_text(&budget, text, &problem))
+    if (length > 0 ? res_budget_add_file(&budget, text, length, &problem)
+                   : res_budget_add_text(&budget, text, &problem))
         HARNESS_FAIL("'%s' is taken", text);
     else if (strstr(problem, expected) == NULL)
         HARNESS_FAIL("'%s': '%s' does not hold '%s'", text, problem, expected);
     free(problem);
-    res_budget_release(&budget);
 }
 
 TEST(wrong_budgets_are_refused_with_their_column)
 {
-    check_refused("", "column 1: '' is no budget");
-    check_refused("time", "column 1: 'time' is no budget");
-    check_refused("time<+3%", "column 1");
-    check_refused("time<=", "column 1: '' is no limit of 'time'");
-    check_refused("time<=+3%,", "column 11: '' is no budget");
-    check_refused("time<=+3%,tine<=+3%", "column 11: unknown metric 'tine'; there are time, p99");
-    check_refused("time<=3%", "'3%' is no limit"); /* more or less? */
-    check_refused("time<=+3", "'+3' is no limit");
-    check_refused("time<=3", "'3' is no limit of 'time': write +3%, -10% or 25ns");
-    check_refused("time<=3MB", "no limit");
-    check_refused("rss-peak<=3ns", "no limit");
-    check_refused("rss-peak<=-3MB", "no limit");
-    check_refused("faults<=3B", "no limit");
-    check_refused("time<=-100%", "no limit");
-    check_refused("time<=+inf%", "no limit");
-    check_refused("time<=+0x3%", "no limit");
-    check_refused("time<=+1.2.3%", "no limit");
-    check_refused("time<=+.%", "no limit");
-    check_refused("time<=+9999999%", "no limit");
-    check_refused("rss-peak<=9999999999999999999B", "no limit");
-    check_refused("rss-peak<=999999999999999GB", "no limit");
-    check_refused(":time<=+3%", "stands no name");
-    check_refused("time<=+3%,time<=+4%",
+    check_refused("", 0, "column 1: '' is no budget");
+    check_refused("time", 0, "column 1: 'time' is no budget");
+    check_refused("time<+3%", 0, "column 1");
+    check_refused("time<=", 0, "column 1: '' is no limit of 'time'");
+    check_refused("time<=+3%,", 0, "column 11: '' is no budget");
+    check_refused("time<=+3%,tine<=+3%", 0, "column 11: unknown metric 'tine'; there are time, p99");
+    check_refused("time<=3%", 0, "'3%' is no limit"); /* more or less? */
+    check_refused("time<=+3", 0, "'+3' is no limit");
+    check_refused("time<=3", 0, "'3' is no limit of 'time': write +3%, -10% or 25ns");
+    check_refused("time<=3MB", 0, "no limit");
+    check_refused("rss-peak<=3ns", 0, "no limit");
+    check_refused("rss-peak<=-3MB", 0, "no limit");
+    check_refused("faults<=3B", 0, "no limit");
+    check_refused("time<=-100%", 0, "no limit");
+    check_refused("time<=+inf%", 0, "no limit");
+    check_refused("time<=+0x3%", 0, "no limit");
+    check_refused("time<=+1.2.3%", 0, "no limit");
+    check_refused("time<=+.%", 0, "no limit");
+    check_refused("time<=+9999999%", 0, "no limit");
+    check_refused("rss-peak<=9999999999999999999B", 0, "no limit");
+    check_refused("rss-peak<=999999999999999GB", 0, "no limit");
+    check_refused(":time<=+3%", 0, "stands no name");
+    check_refused("time<=+3%,time<=+4%", 0,
                   "column 11: 'time' is limited twice for the same: 'time<=+3%' stands at column 1");
-    check_refused("t\033[31m<=+3%", "unknown metric 't\\x1b[31m'");
+    check_refused("t\033[31m<=+3%", 0, "unknown metric 't\\x1b[31m'");
 }
 
 static const char *text_of(const struct res_budget *budget, enum res_metric metric, bool relative,
@@ -90,7 +90,7 @@ static bool add_file(struct res_budget *budget, const char *text, char **ret_pro
 
 TEST(the_nearest_rule_counts)
 {
-    struct res_budget budget = {0};
+    OWNED(res_budget) budget = {0};
     char *problem = NULL;
     CHECK(add_file(&budget,
                    "# a budget\nslow:time<=+50%  # known\ntime<=+3%\r\n\nrss-peak<=+5%, rss-peak<=512MiB\n"
@@ -105,25 +105,11 @@ TEST(the_nearest_rule_counts)
     CHECK_STR(text_of(&budget, RES_METRIC_RSS_PEAK, false, "slow"), "rss-peak<=512MiB");
     CHECK_STR(text_of(&budget, RES_METRIC_P99, true, "slow"), "none");
     free(problem);
-    res_budget_release(&budget);
-}
-
-static void check_file_refused(const char *text, size_t length, const char *expected)
-{
-    struct res_budget budget = {0};
-    char *problem = NULL;
-    if (res_budget_add_file(&budget, text, length, &problem))
-        HARNESS_FAIL("taken, expected '%s'", expected);
-    else if (strstr(problem, expected) == NULL)
-        HARNESS_FAIL("'%s' does not hold '%s'", problem, expected);
-    free(problem);
-    res_budget_release(&budget);
 }
 
 TEST(wrong_files_are_refused_with_their_line)
 {
-#define REFUSED(text, expected) check_file_refused(text, sizeof(text) - 1, expected)
-    REFUSED("", "holds no budget");
+#define REFUSED(text, expected) check_refused(text, sizeof(text) - 1, expected)
     REFUSED("# nothing\n\n", "holds no budget");
     REFUSED("[all]\ntime = +3%\n", "line 1: '[all]' is no budget");
     REFUSED("time<=+3%\n\ntune<=+3%\n", "line 3: unknown metric 'tune'");
@@ -132,7 +118,7 @@ TEST(wrong_files_are_refused_with_their_line)
     REFUSED("time<=+3%\ntime<=+4%\n", "line 2: 'time' is limited twice");
     REFUSED("time<=+3%\ntime<=+\0003%\n", "line 2: '+' is no limit");
     REFUSED("a\000b:time<=+3%\n", "line 1: before ':' stands no name");
-    static char huge[RES_BUDGET_BYTES_MAX + 1];
-    memset(huge, '\n', sizeof huge);
-    check_file_refused(huge, sizeof huge, "larger than");
+    static char huge[RES_BUDGET_BYTES_MAX + 2];
+    memset(huge, '\n', sizeof huge - 1);
+    check_refused(huge, sizeof huge - 1, "larger than");
 }

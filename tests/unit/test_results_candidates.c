@@ -5,26 +5,32 @@
 #include "results/measure/run/run.h"
 #include "unit/harness.h"
 
-static bool parse(struct res_registry *registry, const char *text)
+static struct res_registry registry;
+
+BEFORE_EACH
 {
-    return res_registry_parse(registry, "test.ini", text, strlen(text));
+    res_registry_release(&registry);
+    memset(&registry, 0, sizeof registry);
 }
 
-static const char *last_warning(const struct res_registry *registry)
+static bool parse(const char *text)
 {
-    return registry->warning_count > 0 ? registry->warnings[registry->warning_count - 1] : "";
+    return res_registry_parse(&registry, "test.ini", text, strlen(text));
+}
+
+static const char *last_warning(void)
+{
+    return registry.warning_count > 0 ? registry.warnings[registry.warning_count - 1] : "";
 }
 
 /* The text is left out, and the reason holds these words. */
 static void refused(const char *text, size_t length, const char *words)
 {
-    struct res_registry registry = {0};
+    const size_t before = registry.candidate_count;
     CHECK(!res_registry_parse(&registry, "test.ini", text, length));
-    CHECK_U64(registry.candidate_count, 0);
-    if (strstr(last_warning(&registry), words) == NULL ||
-        strstr(last_warning(&registry), "'test.ini'") == NULL)
-        HARNESS_FAIL("the warning is '%s', expected the file and '%s'", last_warning(&registry), words);
-    res_registry_release(&registry);
+    CHECK_U64(registry.candidate_count, before);
+    if (strstr(last_warning(), words) == NULL || strstr(last_warning(), "'test.ini'") == NULL)
+        HARNESS_FAIL("the warning is '%s', expected the file and '%s'", last_warning(), words);
 }
 
 #define REFUSED(text, words) refused(text, sizeof(text) - 1, words)
@@ -32,43 +38,34 @@ static void refused(const char *text, size_t length, const char *words)
 
 TEST(a_whole_file_is_read)
 {
-    struct res_registry registry = {0};
-    CHECK(parse(&registry,
-                "; a comment\n[allocator]\nname = jemalloc+bg\ndescription = with a background thread\n"
+    CHECK(parse("; a comment\n[allocator]\nname = jemalloc+bg\ndescription = with a background thread\n"
                 "replay = jemalloc\nlibrary = libjemalloc.so.2\nproof = jemalloc\npackage = "
                 "libjemalloc2\nclock = yes\n"
                 "[environment]\nMALLOC_CONF = background_thread:true,narenas:2\nGLIBC_TUNABLES=a=b:c=d\n"));
     const struct res_candidate *candidate = res_registry_find(&registry, "jemalloc+bg");
-    CHECK(candidate != NULL);
-    if (candidate != NULL) {
-        CHECK_STR(candidate->description, "with a background thread");
-        CHECK_STR(candidate->replay, "jemalloc");
-        CHECK_STR(candidate->library, "libjemalloc.so.2");
-        CHECK_STR(candidate->proof, "jemalloc");
-        CHECK_STR(candidate->package, "libjemalloc2");
-        CHECK_STR(candidate->origin, "test.ini");
-        CHECK(res_candidate_follows_clock(candidate));
-        CHECK(candidate->preload == NULL);
-        CHECK_U64(candidate->environment.count, 2);
-        CHECK_STR(candidate->environment.items[0].name, "MALLOC_CONF");
-        CHECK_STR(candidate->environment.items[0].value, "background_thread:true,narenas:2");
-        CHECK_STR(candidate->environment.items[1].value, "a=b:c=d");
-    }
-    res_registry_release(&registry);
+    REQUIRE(candidate != NULL);
+    CHECK_STR(candidate->description, "with a background thread");
+    CHECK_STR(candidate->replay, "jemalloc");
+    CHECK_STR(candidate->library, "libjemalloc.so.2");
+    CHECK_STR(candidate->proof, "jemalloc");
+    CHECK_STR(candidate->package, "libjemalloc2");
+    CHECK_STR(candidate->origin, "test.ini");
+    CHECK(res_candidate_follows_clock(candidate));
+    CHECK(candidate->preload == NULL);
+    CHECK_U64(candidate->environment.count, 2);
+    CHECK_STR(candidate->environment.items[0].name, "MALLOC_CONF");
+    CHECK_STR(candidate->environment.items[0].value, "background_thread:true,narenas:2");
+    CHECK_STR(candidate->environment.items[1].value, "a=b:c=d");
 }
 
 TEST(a_preloaded_library_runs_on_the_plain_binary)
 {
-    struct res_registry registry = {0};
-    CHECK(parse(&registry, "[allocator]\nname = tbb\npreload = libtbbmalloc_proxy.so.2\n"));
+    CHECK(parse("[allocator]\nname = tbb\npreload = libtbbmalloc_proxy.so.2\n"));
     const struct res_candidate *candidate = res_registry_find(&registry, "tbb");
-    CHECK(candidate != NULL);
-    if (candidate != NULL) {
-        CHECK_STR(candidate->replay, "glibc");
-        CHECK_STR(candidate->library, "libtbbmalloc_proxy.so.2");
-        CHECK(!res_candidate_follows_clock(candidate));
-    }
-    res_registry_release(&registry);
+    REQUIRE(candidate != NULL);
+    CHECK_STR(candidate->replay, "glibc");
+    CHECK_STR(candidate->library, "libtbbmalloc_proxy.so.2");
+    CHECK(!res_candidate_follows_clock(candidate));
 }
 
 TEST(defects_are_named_and_the_file_left_out)
@@ -129,30 +126,25 @@ TEST(more_variables_than_any_candidate_needs_are_refused)
 
 TEST(control_characters_do_not_reach_the_terminal)
 {
-    struct res_registry registry = {0};
-    CHECK(parse(&registry, GOOD "description = \x1b[31mred\xff\n"));
+    CHECK(parse(GOOD "description = \x1b[31mred\xff\n"));
     CHECK_STR(res_registry_find(&registry, "good")->description, "\\x1b[31mred\\xff");
-    CHECK(!parse(&registry, "[allocator]\n\x1b[2Jkey = 1\n"));
-    CHECK(strchr(last_warning(&registry), '\x1b') == NULL);
-    res_registry_release(&registry);
+    CHECK(!parse("[allocator]\n\x1b[2Jkey = 1\n"));
+    CHECK(strchr(last_warning(), '\x1b') == NULL);
 }
 
 TEST(names_are_unique_and_candidates_sorted)
 {
-    struct res_registry registry = {0};
-    CHECK(parse(&registry, "[allocator]\nname = zeta\nreplay = glibc\nlibrary = libc.so.6\n"));
-    CHECK(parse(&registry, "[allocator]\nname = alpha\nreplay = glibc\nlibrary = libc.so.6\n"));
-    CHECK(!parse(&registry, "[allocator]\nname = zeta\nreplay = jemalloc\nlibrary = l\n"));
-    CHECK(strstr(last_warning(&registry), "is taken by") != NULL);
+    CHECK(parse("[allocator]\nname = zeta\nreplay = glibc\nlibrary = libc.so.6\n"));
+    CHECK(parse("[allocator]\nname = alpha\nreplay = glibc\nlibrary = libc.so.6\n"));
+    CHECK(!parse("[allocator]\nname = zeta\nreplay = jemalloc\nlibrary = l\n"));
+    CHECK(strstr(last_warning(), "is taken by") != NULL);
     CHECK_STR(res_registry_find(&registry, "zeta")->replay, "glibc");
     CHECK_STR(registry.candidates[0]->name, "alpha");
     CHECK(res_registry_find(&registry, "beta") == NULL);
-    res_registry_release(&registry);
 }
 
 TEST(a_library_by_its_path_is_a_candidate)
 {
-    struct res_registry registry = {0};
     char *problem = NULL;
     struct res_candidate *candidate = res_registry_add_path(&registry, "/nowhere/libfast-malloc.so.1.2",
                                                             &problem);
@@ -170,31 +162,25 @@ TEST(a_library_by_its_path_is_a_candidate)
     const char *const nowhere[] = {"/nonexistent", NULL};
     CHECK(!res_candidate_resolve(candidate, nowhere));
     CHECK(candidate->missing != NULL && strstr(candidate->missing, "cannot be used") != NULL);
-    res_registry_release(&registry);
 }
 
 /* libm is there wherever a C library is, and is none that could serve a call. */
 TEST(a_library_without_malloc_is_refused_before_any_run)
 {
     char *problem = NULL;
-    struct res_registry registry = {0};
     const char *const nowhere[] = {"/nonexistent", NULL};
     struct res_candidate *candidate = res_registry_add_path(&registry, "libm.so.6", &problem);
     CHECK(candidate != NULL);
     CHECK(!res_candidate_resolve(candidate, nowhere));
     CHECK_STR(candidate->missing, "cannot be used: it has no malloc of its own");
-    res_registry_release(&registry);
 }
 
 TEST(a_missing_library_names_its_package)
 {
-    struct res_registry registry = {0};
     const char *const nowhere[] = {"/nonexistent", NULL};
-    CHECK(
-        parse(&registry, "[allocator]\nname = x\npreload = libno-such-malloc.so.9\npackage = libnosuch9\n"));
+    CHECK(parse("[allocator]\nname = x\npreload = libno-such-malloc.so.9\npackage = libnosuch9\n"));
     CHECK(!res_candidate_resolve(registry.candidates[0], nowhere));
     CHECK_STR(registry.candidates[0]->missing, "libno-such-malloc.so.9 not found: apt install libnosuch9");
-    res_registry_release(&registry);
 }
 
 TEST(a_library_is_probed_without_being_loaded_here)
@@ -245,14 +231,13 @@ TEST(a_run_inherits_nothing_that_steers_an_allocator)
         "LD_PRELOAD",     "LD_AUDIT",         "MALLOC_ARENA_MAX",      "MALLOC_CONF",
         "GLIBC_TUNABLES", "MIMALLOC_VERBOSE", "TCMALLOC_RELEASE_RATE", "MALLAB_OUT",
         "MALLAB_SEGMENT", "SCUDO_OPTIONS"};
-    struct res_registry registry = {0};
-    CHECK(parse(&registry, GOOD "[environment]\nMALLOC_CONF = narenas:2\nKEPT = candidate\n"));
-    for (size_t i = 0; i < sizeof steering / sizeof steering[0]; i++)
+    CHECK(parse(GOOD "[environment]\nMALLOC_CONF = narenas:2\nKEPT = candidate\n"));
+    for (size_t i = 0; i < COUNT_OF(steering); i++)
         setenv(steering[i], "inherited", 1);
     setenv("KEPT", "inherited", 1);
     setenv("OTHER", "inherited", 1);
     char **environment = res_run_environment(res_registry_find(&registry, "good"));
-    for (size_t i = 0; i < sizeof steering / sizeof steering[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(steering); i++) {
         if (strcmp(steering[i], "MALLOC_CONF") != 0 && value_of(environment, steering[i]) != NULL)
             HARNESS_FAIL("%s was inherited", steering[i]);
         unsetenv(steering[i]);
@@ -261,18 +246,14 @@ TEST(a_run_inherits_nothing_that_steers_an_allocator)
     CHECK_STR(value_of(environment, "KEPT"), "candidate");
     CHECK_STR(value_of(environment, "OTHER"), "inherited");
     res_strings_free(environment);
-    res_registry_release(&registry);
 }
 
 #define GLIBC    "[allocator]\nname = glibc\nreplay = glibc\nlibrary = libc.so.6\nproof = glibc\n"
 #define JEMALLOC "[allocator]\nname = je\nreplay = jemalloc\nlibrary = libjemalloc.so.2\nproof = jemalloc\n"
 
-static struct res_candidate *parsed(struct res_registry *registry, const char *text)
+static struct res_candidate *parsed(const char *text)
 {
-    const size_t before = registry->candidate_count;
-    (void)res_registry_parse(registry, "test.ini", text,
-                             strlen(text)); /* the count says whether it was taken */
-    return registry->candidate_count > before ? registry->candidates[before] : NULL;
+    return parse(text) ? registry.candidates[registry.candidate_count - 1] : NULL;
 }
 
 /* The value of a variable after one setting was applied to a candidate of this kind. */
@@ -280,7 +261,7 @@ static void applied(const char *proof, const char *setting, const char *value, c
                     const char *expected)
 {
     struct res_candidate candidate = {.name = (char[]){"x"}, .proof = res_strdup(proof)};
-    char *problem = res_setting_apply(&candidate, setting, value);
+    OWNED_TEXT *problem = res_setting_apply(&candidate, setting, value);
     CHECK(problem == NULL);
     CHECK_U64(candidate.environment.count, 1);
     if (candidate.environment.count == 1) {
@@ -289,7 +270,6 @@ static void applied(const char *proof, const char *setting, const char *value, c
     }
     res_pairs_release(&candidate.environment);
     free(candidate.proof);
-    free(problem);
 }
 
 TEST(each_allocator_gets_its_settings_its_own_way)
@@ -306,23 +286,21 @@ TEST(settings_that_lead_nowhere_are_refused)
 {
     static const char *const WRONG[][2] = {
         {"scudo", "foo"}, {"glibc", "a b"}, {"glibc", ""}, {"glibc", "LD_PRELOAD"}};
-    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
         struct res_candidate candidate = {.name = (char[]){"x"}, .proof = res_strdup(WRONG[i][0])};
-        char *problem = res_setting_apply(&candidate, WRONG[i][1], "1");
+        OWNED_TEXT *problem = res_setting_apply(&candidate, WRONG[i][1], "1");
         CHECK(problem != NULL);
         CHECK_U64(candidate.environment.count, 0);
         free(candidate.proof);
-        free(problem);
     }
 }
 
 TEST(an_inline_candidate_adds_to_what_its_base_sets)
 {
-    struct res_registry registry = {0};
     char *problem = NULL;
     const struct res_candidate *base = parsed(
-        &registry, JEMALLOC "clock = yes\n[environment]\nMALLOC_CONF = tcache:false\nA = b\n"
-                            "[expect]\nopt.tcache = false\n");
+        JEMALLOC "clock = yes\n[environment]\nMALLOC_CONF = tcache:false\nA = b\n"
+                 "[expect]\nopt.tcache = false\n");
     const char *text = "je+narenas=1+dirty_decay_ms=0+B=c";
     CHECK(base != NULL);
     const struct res_candidate *candidate = res_registry_add_inline(&registry, base, text, &problem);
@@ -339,7 +317,6 @@ TEST(an_inline_candidate_adds_to_what_its_base_sets)
         CHECK(res_registry_add_inline(&registry, base, text, &problem) == candidate);
     }
     CHECK_STR(base->environment.items[0].value, "tcache:false");
-    res_registry_release(&registry);
 }
 
 TEST(inline_text_is_told_from_names)
@@ -354,13 +331,12 @@ TEST(inline_text_is_told_from_names)
 
 static void inline_refused(const char *text, const char *words)
 {
-    struct res_registry registry = {0};
     char *problem = NULL;
-    const struct res_candidate *base = parsed(&registry, GLIBC);
+    const struct res_candidate *before = res_registry_find(&registry, "glibc"),
+                               *base = before != NULL ? before : parsed(GLIBC);
     CHECK(res_registry_add_inline(&registry, base, text, &problem) == NULL);
     CHECK(problem != NULL && strstr(problem, words) != NULL);
     free(problem);
-    res_registry_release(&registry);
 }
 
 TEST(inline_defects_are_named)
@@ -375,31 +351,23 @@ TEST(inline_defects_are_named)
 
 TEST(sections_of_a_file_are_read_and_checked)
 {
-    struct res_registry registry = {0};
-    const struct res_candidate *candidate = parsed(&registry,
-                                                   GLIBC "settings = unproven\n[ranges]\narena_max = 1, 2\n"
+    const struct res_candidate *candidate = parsed(GLIBC "settings = unproven\n[ranges]\narena_max = 1, 2\n"
                                                          "[expect]\nglibc.malloc.arena_max = 2\n");
-    CHECK(candidate != NULL);
-    if (candidate != NULL) {
-        CHECK_STR(candidate->settings, "unproven");
-        CHECK_U64(candidate->ranges.count, 1);
-        char *second = res_range_value(&candidate->ranges.items[0], 1);
-        CHECK_STR(second, "2");
-        CHECK(res_range_value(&candidate->ranges.items[0], 2) == NULL);
-        free(second);
-        CHECK_STR(candidate->expected.items[0].name, "glibc.malloc.arena_max");
-    }
+    REQUIRE(candidate != NULL);
+    CHECK_STR(candidate->settings, "unproven");
+    CHECK_U64(candidate->ranges.count, 1);
+    OWNED_TEXT *second = res_range_value(&candidate->ranges.items[0], 1);
+    CHECK_STR(second, "2");
+    CHECK(res_range_value(&candidate->ranges.items[0], 2) == NULL);
+    CHECK_STR(candidate->expected.items[0].name, "glibc.malloc.arena_max");
     static const char *const WRONG[] = {
         GLIBC "settings = proven\n",         GLIBC "[ranges]\narena_max = 1,,2\n",
         GLIBC "[ranges]\narena_max = a+b\n", GLIBC "[ranges]\na b = 1\n",
         GLIBC "[ranges]\nx = 1\nx = 2\n",    GLIBC "[expect]\nx =\n",
         GLIBC "[expect]\nx = 1\nx = 2\n"};
-    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
-        struct res_registry other = {0};
-        if (parsed(&other, WRONG[i]) != NULL)
+    for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
+        if (parse(WRONG[i]))
             HARNESS_FAIL("accepted: %s", WRONG[i]);
-        CHECK_U64(other.warning_count, 1);
-        res_registry_release(&other);
+        CHECK_U64(registry.warning_count, i + 1);
     }
-    res_registry_release(&registry);
 }

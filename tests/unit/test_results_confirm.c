@@ -1,7 +1,5 @@
 /* test_results_confirm.c - a confirmation's pairs: their order, their ends, their figures, by a program that is made up. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/confirm/confirming.h"
@@ -93,7 +91,7 @@ TEST(a_trimmed_ratio_forgets_what_strayed)
 TEST(neighbours_are_pairs_and_swap_their_order)
 {
     struct made_up program = {.count = 0};
-    struct res_result result = confirm(&program, NULL, 10, 0, 0);
+    OWNED(res_result) result = confirm(&program, NULL, 10, 0, 0);
     size_t base_first = 0, pairs = 0;
     for (size_t i = 0; i < program.count;) {
         if (program.log[i] >= 'a') { /* of memory: the baseline, then the other */
@@ -125,7 +123,6 @@ TEST(neighbours_are_pairs_and_swap_their_order)
     CHECK_NEAR(fast->peak_bytes, 110 * MS, 1);
     CHECK_NEAR(fast->peak.baseline_median, 100 * MS, 1);
     CHECK_U64(control->time_verdict, RES_SAME); /* its own noise hides it, whatever it is */
-    res_result_release(&result);
 }
 
 /* As a program was seen: eight runs wholly apart, 3.4 % less. Of fewer than a verdict takes there is none, however far apart. */
@@ -163,15 +160,6 @@ TEST(a_load_that_hangs_is_given_up)
     CHECK_U64(res_confirm_load_patience_ns(&service), 5);
 }
 
-TEST(few_pairs_have_no_verdict)
-{
-    struct made_up program = {.count = 0};
-    struct res_result result = confirm(&program, NULL, RES_ROUNDS_FOR_VERDICT - 1, 0, 0);
-    CHECK_U64(result.confirmed[0].runs, RES_ROUNDS_FOR_VERDICT - 1);
-    CHECK_U64((uint64_t)result.confirmed[0].time_verdict, RES_UNDECIDED);
-    res_result_release(&result);
-}
-
 TEST(who_fails_is_out_and_the_others_go_on)
 {
     struct made_up program = {.count = 0};
@@ -195,12 +183,11 @@ TEST(who_fails_is_out_and_the_others_go_on)
 TEST(what_kills_under_a_preload_only_is_told)
 {
     struct made_up program = {.count = 0};
-    struct res_result result = confirm(&program, &DIED, 8, 0, 0);
+    OWNED(res_result) result = confirm(&program, &DIED, 8, 0, 0);
     CHECK(result.confirmed[0].failed == NULL);
     CHECK_STR(result.confirmed[1].failed,
               "the service ended by signal 11 (Segmentation fault) before its load did; modules loaded with "
               "RTLD_DEEPBIND, or a free() of its own, are the usual cause");
-    res_result_release(&result);
     CHECK(!res_command_adds(139, "Segmentation fault (core dumped)") && !res_command_adds(139, NULL));
     CHECK(res_command_adds(139, "out of luck") && res_command_adds(1, "Segmentation fault"));
 }
@@ -208,13 +195,12 @@ TEST(what_kills_under_a_preload_only_is_told)
 TEST(what_is_stopped_keeps_whole_pairs)
 {
     struct made_up program = {.stops_after = 17};
-    struct res_result result = confirm(&program, NULL, 20, 0, 0);
+    OWNED(res_result) result = confirm(&program, NULL, 20, 0, 0);
     CHECK(result.confirmation->stopped);
     CHECK_U64(result.confirmation->runs, 17);
     CHECK(result.confirmed[0].runs + result.confirmed[1].runs >= 5);
     CHECK_U64(result.confirmed[0].time.own_count, result.confirmed[0].time.baseline_count);
     CHECK(result.confirmed[0].failed == NULL && result.confirmed[1].failed == NULL);
-    res_result_release(&result);
 }
 
 TEST(no_pair_is_begun_that_would_end_late)
@@ -245,7 +231,7 @@ TEST(what_it_would_take_is_told_before)
 TEST(a_result_with_it_is_read_as_it_was_written)
 {
     struct made_up program = {.count = 0};
-    struct res_result result = confirm(&program, NULL, 8, 0, 0);
+    OWNED(res_result) result = confirm(&program, NULL, 8, 0, 0);
     json_t *one = res_described_write(&RES_CONFIRMED, &result.confirmed[0]), *again;
     struct res_confirmed read;
     char *problem = NULL;
@@ -260,5 +246,4 @@ TEST(a_result_with_it_is_read_as_it_was_written)
     res_described_release(&RES_CONFIRMED, &read);
     CHECK(res_confirmed_named(result.confirmed, result.confirmed_count, "fast") == &result.confirmed[0]);
     CHECK(res_confirmed_named(result.confirmed, result.confirmed_count, "base") == NULL);
-    res_result_release(&result);
 }

@@ -61,7 +61,7 @@ static struct setup {
 static struct res_result made;
 
 /* scripts: names of the pool's candidates in use; `none` is always the floor. */
-static void setup_init(size_t candidate_count)
+BEFORE_EACH
 {
     setup.pool[0] = scripted("base", answer("d1", "true", 22, 100, 120, 1000));
     setup.pool[1] = scripted("fast", answer("d1", "true", 12, 50, 70, 2000));
@@ -78,7 +78,7 @@ static void setup_init(size_t candidate_count)
         .workloads = &WORKLOAD,
         .workload_count = 1,
         .candidates = setup.candidates,
-        .candidate_count = candidate_count,
+        .candidate_count = 2,
         .floor = &setup.pool[7],
         .rounds = 8,
         .seed = 42,
@@ -90,7 +90,7 @@ static void run(void)
     res_experiment_run(&setup.options, &made);
 }
 
-static void setup_release(void)
+AFTER_EACH
 {
     res_result_release(&made);
     for (size_t i = 0; i < 8; i++)
@@ -112,64 +112,19 @@ static struct res_figures figures_of(size_t entry)
                                                 : workload->floor->figures;
 }
 
-TEST(figures_are_net_of_the_floor)
-{
-    setup_init(2);
-    run();
-    CHECK_U64(made.workloads[0].rounds, 8);
-    CHECK_STR(made.workloads[0].digest, "d1");
-    const struct res_figures base = figures_of(0);
-    const struct res_figures fast = figures_of(1);
-    const struct res_figures control = figures_of(2);
-    const struct res_figures floor = figures_of(3);
-    near("steady of base", base.steady_ns_per_op, (220 - 20) / 10.0);
-    near("steady of fast", fast.steady_ns_per_op, (120 - 20) / 10.0);
-    near("steady of the floor", floor.steady_ns_per_op, 2);
-    near("ratio", fast.time.ratio, 0.5);
-    near("low end", fast.time.interval.low, 0.5);
-    near("control", control.time.ratio, 1);
-    near("peak", fast.peak_bytes, 2000);
-    near("mean", fast.mean_bytes, 1000);
-    near("ratio of peaks", fast.peak.ratio, 2);
-    CHECK(isnan(fast.idle_bytes));
-    CHECK_U64(fast.time.verdict, RES_LESS);
-    CHECK_U64(fast.peak.verdict, RES_MORE);
-    CHECK_U64(control.time.verdict, RES_SAME);
-    setup_release();
-}
-
-TEST(of_two_rounds_there_is_a_ratio_and_no_interval)
-{
-    for (unsigned rounds = 2; rounds <= RES_ROUNDS_FOR_INTERVAL; rounds++) {
-        setup_init(2);
-        setup.options.rounds = rounds;
-        run();
-        const struct res_figures fast = figures_of(1);
-        near("ratio", fast.time.ratio, 0.5);
-        CHECK(isfinite(fast.time.interval.low) ==
-              (rounds >= RES_ROUNDS_FOR_MEMORY)); /* half of it, each time */
-        CHECK(isfinite(fast.peak.interval.low));  /* Student's, however wide */
-        CHECK_U64(fast.time.verdict, rounds >= RES_ROUNDS_FOR_MEMORY ? RES_LESS : RES_UNDECIDED);
-        setup_release();
-    }
-}
-
 /* A candidate that answers otherwise when it is told recorded time, as its last run too. */
 static struct res_candidate two_faced(const char *name, long peak, long peak_recorded, const char *doubt)
 {
-    char *timed = answer("d1", "true", 22, 100, 120, peak),
-         *memory = answer("d1", "true", 9000, 9, 9, peak_recorded);
-    char *why = res_printf("\"idle_bytes\": 77, \"given_back_share\": 0.5%s%s%s",
-                           doubt != NULL ? ", \"not_predicted_why\": \"" : "", doubt != NULL ? doubt : "",
-                           doubt != NULL ? "\"" : "");
+    OWNED_TEXT *timed = answer("d1", "true", 22, 100, 120, peak),
+               *memory = answer("d1", "true", 9000, 9, 9, peak_recorded);
+    OWNED_TEXT *why = res_printf("\"idle_bytes\": 77, \"given_back_share\": 0.5%s%s%s",
+                                 doubt != NULL ? ", \"not_predicted_why\": \"" : "",
+                                 doubt != NULL ? doubt : "", doubt != NULL ? "\"" : "");
     char *place = strstr(memory, "\"idle_bytes\": null");
     char *script = res_printf(
         HEAD "case \"$*\" in *'--clock recorded'*'--idle-ms 60000'*)\n%.*s%s%s;;\n*)\n%s;;\nesac\n",
         (int)(place - memory) - (int)strlen(HEAD), memory + strlen(HEAD), why,
         place + strlen("\"idle_bytes\": null"), timed + strlen(HEAD));
-    free(timed);
-    free(memory);
-    free(why);
     return scripted(name, script);
 }
 
@@ -190,7 +145,6 @@ TEST(batches_of_long_runs_are_merged)
 {
     static const char *const names[] = {"base", "fast", "none"};
     static const size_t places[] = {0, 1, 7};
-    setup_init(2);
     for (size_t i = 0; i < 3; i++) {
         unscripted(&setup.pool[places[i]]);
         setup.pool[places[i]] = lengthy(names[i]);
@@ -206,13 +160,12 @@ TEST(batches_of_long_runs_are_merged)
         CHECK_U64(run->batch_ns[0], 3);
         CHECK_U64(run->batch_ns[1666], 2);
     }
-    setup_release();
 }
 
 TEST(memory_is_of_its_own_pass)
 {
     struct res_workload workload = WORKLOAD;
-    setup_init(3);
+    setup.options.candidate_count = 3;
     workload.duration_ns = 5;
     for (size_t i = 0; i < 3; i++)
         unscripted(&setup.pool[i]);
@@ -240,43 +193,36 @@ TEST(memory_is_of_its_own_pass)
     near("given back", other.given_back_share, 0.5);
     CHECK_U64(other.peak.verdict, RES_LESS);
     CHECK_U64(odd.peak.verdict, RES_UNDECIDED);
-    json_t *result = res_result_write(&made);
+    json_auto_t *result = res_result_write(&made);
     json_t *entry = json_array_get(
         json_object_get(json_array_get(json_object_get(result, "workloads"), 0), "candidates"), 2);
     json_t *resident = json_object_get(entry, "resident");
     CHECK_U64(json_array_size(json_object_get(entry, "memory_runs")), 3);
     CHECK_STR(json_string_value(json_object_get(resident, "clock")), "recorded");
     CHECK(json_is_false(json_object_get(resident, "predicted")));
-    char *table = res_table_text(typed(result), &(struct res_style){.details = true});
+    OWNED_TEXT *table = res_table_text(typed(result), &(struct res_style){.details = true});
     CHECK(strstr(table, "not predicted: it sleeps") != NULL);
     CHECK(strstr(table, "-80.0% [-80.0 -80.0] not predicted") != NULL);
     CHECK(strstr(table, "-50.0% [-50.0 -50.0] less") != NULL);
-    free(table);
-    json_decref(result);
-    setup_release();
 }
 
 TEST(without_recorded_time_memory_is_of_the_timed_runs)
 {
-    setup_init(2);
     setup.options.memory_rounds = 3;
     run();
     CHECK_U64(made.workloads[0].memory_rounds, 0);
     CHECK_U64(made.workloads[0].candidates[1].memory_count, 0);
     near("peak", figures_of(1).peak_bytes, 2000);
-    json_t *result = res_result_write(&made);
-    char *table = res_table_text(typed(result), &(struct res_style){.details = true});
+    json_auto_t *result = res_result_write(&made);
+    OWNED_TEXT *table = res_table_text(typed(result), &(struct res_style){.details = true});
     CHECK(strstr(table, "resident memory is that of the timed runs, on the machine") != NULL);
-    free(table);
-    json_decref(result);
-    setup_release();
 }
 
 TEST(a_failing_candidate_says_why_and_stops_no_other)
 {
     static const char *const reasons[] = {
         NULL, NULL, "other ops", "'/lib/other.so'", "the last words", "no JSON", "exit code 1: no memory"};
-    setup_init(7);
+    setup.options.candidate_count = 7;
     run();
     CHECK_U64(made.workloads[0].rounds, 8);
     for (size_t i = 0; i < 7; i++) {
@@ -288,12 +234,10 @@ TEST(a_failing_candidate_says_why_and_stops_no_other)
         CHECK_U64(entry->run_count, failed ? 0 : 8);
         CHECK(isnan(figures_of(i).time.ratio) == failed);
     }
-    setup_release();
 }
 
 TEST(a_run_that_hangs_is_ended)
 {
-    setup_init(2);
     unscripted(&setup.pool[1]);
     setup.pool[1] = scripted("fast", res_strdup(HEAD "exec sleep 1000\n"));
     setup.options.timeout_ns = 300000000;
@@ -301,7 +245,6 @@ TEST(a_run_that_hangs_is_ended)
     run();
     const char *failed = made.workloads[0].candidates[1].failed;
     CHECK(failed != NULL && strcmp(failed, "gave no answer in 300 ms (--timeout)") == 0);
-    setup_release();
 }
 
 /* ---- order and stopping --------------------------------------------------------------------- */
@@ -341,7 +284,6 @@ TEST(each_round_holds_everyone_once_in_an_order_of_the_seed)
 {
     struct log first, again, other;
     bool shuffled = false;
-    setup_init(2);
     run_logged(7, 99, &first);
     res_result_release(&made);
     run_logged(7, 99, &again);
@@ -357,53 +299,45 @@ TEST(each_round_holds_everyone_once_in_an_order_of_the_seed)
     }
     CHECK(shuffled);
     CHECK(memcmp(first.order, other.order, sizeof first.order) != 0);
-    setup_release();
 }
 
 /* Of a thousand rounds eight are planned: what is left is of these. */
 TEST(what_is_left_is_of_the_rounds_that_are_planned)
 {
     struct log log;
-    setup_init(2);
     setup.options.rounds = 1000;
     setup.options.time_budget_ns = 1;
     run_logged(7, 99, &log); /* which looks at how many runs there are */
     CHECK_U64(log.runs, 4 * 9);
-    setup_release();
 }
 
 TEST(stopping_keeps_the_finished_rounds)
 {
     struct log log;
-    setup_init(2);
     run_logged(7, 4, &log);
     const struct res_result_workload *workload = &made.workloads[0];
     CHECK(made.stopped);
     CHECK_U64(workload->rounds, 3);
     CHECK(workload->candidates[0].run_count == 3 && workload->candidates[1].run_count == 3);
     CHECK(workload->control.run_count == 3 && workload->floor->run_count == 3);
-    json_t *result = res_result_write(&made);
+    json_auto_t *result = res_result_write(&made);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds")), 3);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds_asked")), 8);
     CHECK(json_is_true(json_object_get(result, "stopped")));
-    struct res_result read;
+    OWNED(res_result) read;
     char *problem = NULL;
     CHECK(res_result_read(result, &read, &problem));
     CHECK_STR(problem != NULL ? problem : "", "");
-    res_result_release(&read);
-    json_decref(result);
-    setup_release();
 }
 
 TEST(the_result_keeps_every_sample)
 {
     char absent[] = "absent", reason[] = "not here";
     const struct res_missing missing = {.name = absent, .reason = reason};
-    setup_init(2);
     setup.options.missing = &missing;
     setup.options.missing_count = 1;
     run();
-    json_t *result = res_result_write(&made);
+    json_auto_t *result = res_result_write(&made);
     json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
     json_t *runs = json_object_get(json_array_get(json_object_get(workload, "candidates"), 1), "runs");
     CHECK_STR(json_string_value(json_object_get(result, "schema")), "mallab-experiment/1");
@@ -419,14 +353,11 @@ TEST(the_result_keeps_every_sample)
         CHECK_U64(json_integer_value(json_object_get(json_object_get(run, "resident"), "peak_bytes")), 2000);
     }
     const struct res_style style = {.details = true};
-    char *table = res_table_text(typed(result), &style);
+    OWNED_TEXT *table = res_table_text(typed(result), &style);
     CHECK(strstr(table, "-50.0% [-50.0 -50.0] faster") != NULL);
     CHECK(strstr(table, "absent: not here") != NULL);
     const char *verdict = typed_note(&typed(result)->workloads[0], "verdict");
     CHECK(strstr(verdict, "time: fast saves 50 % of malloc's time, for ") == verdict);
-    free(table);
-    json_decref(result);
-    setup_release();
 }
 
 TEST(what_a_run_prints_is_checked)
@@ -447,7 +378,7 @@ TEST(what_a_run_prints_is_checked)
         ("{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"whole_ns_per_op\": 3, \"resident\": "
          "{\"peak_bytes\": 1, \"mean_bytes\": 1, \"end_bytes\": 1}, \"batch_ns\": [1, \"x\"]}"),
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct res_run run;
         char *reason = NULL;
         if (res_run_parse(bad[i], strlen(bad[i]), &run, &reason))

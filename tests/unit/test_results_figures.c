@@ -1,7 +1,6 @@
 /* test_results_figures.c - from samples to figures in one pass: measured, held, judged, whatever the file says; twice the same; and slopes of
  * memory through the night: shown, levelling off, coming and going, too short. */
 #include <math.h>
-#include <string.h>
 
 #include "results/measure/figures/figures.h"
 #include "unit/harness.h"
@@ -58,9 +57,8 @@ static void cut_rounds(json_t *workload, size_t rounds)
 
 static struct res_result_workload *judged(json_t *workload)
 {
-    json_t *result = json_pack("{s:s, s:[o]}", "baseline", "base", "workloads", workload);
+    json_auto_t *result = json_pack("{s:s, s:[o]}", "baseline", "base", "workloads", workload);
     struct res_result *read = typed_judged(result);
-    json_decref(result);
     return &read->workloads[0];
 }
 
@@ -94,7 +92,7 @@ TEST(what_no_noise_makes_is_told_by_few_rounds)
     } CASES[] = {{1200, 0.01, 3, RES_LESS},      {4400, 0.01, 3, RES_MORE},
                  {1200, 0.01, 2, RES_UNDECIDED}, {2050, 0.01, 3, RES_UNDECIDED},
                  {1500, 0.45, 3, RES_UNDECIDED}, {1200, 0.01, 7, RES_LESS}};
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         json_t *json = workload_of(json_pack("[o, o]", entry_of("base", 2200, 0.01, 0, 1000),
                                              entry_of("other", CASES[i].ns, CASES[i].wobble, 0, 1000)));
         cut_rounds(json, CASES[i].rounds);
@@ -133,10 +131,9 @@ TEST(the_figure_that_is_shown_is_the_one_that_is_judged)
     const struct res_result_entry *base = &workload->candidates[0], *other = &workload->candidates[1];
     for (size_t i = 0; i < 2; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        struct res_series series = res_series_of(workload, entry, RES_METRIC_TIME);
+        OWNED(res_series) series = res_series_of(workload, entry, RES_METRIC_TIME);
         CHECK(NEAR(exp(res_series_logarithm(&series, NULL).value), entry->figures.steady_ns_per_op));
         CHECK(res_metric_value(workload, entry, RES_METRIC_TIME) == entry->figures.steady_ns_per_op);
-        res_series_release(&series);
     }
     CHECK(NEAR(other->figures.steady_ns_per_op, base->figures.steady_ns_per_op * other->figures.time.ratio));
 }
@@ -170,12 +167,10 @@ TEST(judged_twice_is_the_same)
     struct res_result_workload *workload = judged(
         workload_of(json_pack("[o, o, o]", entry_of("base", 2200, 0.01, 5000, 1000),
                               entry_of("a", 2100, 0.02, 4900, 900), entry_of("b", 2150, 0.01, 5200, 950))));
-    json_t *once = res_described_write(&RES_RESULT_WORKLOAD, workload);
+    json_auto_t *once = res_described_write(&RES_RESULT_WORKLOAD, workload);
     res_workload_judge(workload);
-    json_t *twice = res_described_write(&RES_RESULT_WORKLOAD, workload);
+    json_auto_t *twice = res_described_write(&RES_RESULT_WORKLOAD, workload);
     CHECK(json_equal(once, twice));
-    json_decref(once);
-    json_decref(twice);
 }
 
 /* A run that lacks a figure leaves none; a result that was published without any run keeps what it says. */
@@ -286,7 +281,7 @@ TEST(what_grows_is_shown_with_its_range)
 TEST(what_does_not_is_not)
 {
     double (*const shapes[])(double) = {falling, flat, fills, tide, little};
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(shapes); i++)
         CHECK(growth_of(1, shapes[i]).bytes == 0);
 }
 

@@ -58,11 +58,10 @@ static struct res_result *result_of(const struct cell *cells, size_t count)
     json_t *workloads = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(workloads, workload_of(&cells[i]));
-    json_t *json = json_pack("{s:s, s:{s:s, s:i, s:s}, s:o}", "baseline", "glibc", "machine", "cpu",
-                             cells[0].cpu != NULL ? cells[0].cpu : "box", "cpus", 2, "architecture", "x86_64",
-                             "workloads", workloads);
+    json_auto_t *json = json_pack("{s:s, s:{s:s, s:i, s:s}, s:o}", "baseline", "glibc", "machine", "cpu",
+                                  cells[0].cpu != NULL ? cells[0].cpu : "box", "cpus", 2, "architecture",
+                                  "x86_64", "workloads", workloads);
     struct res_result *result = typed(json);
-    json_decref(json);
     return result;
 }
 
@@ -99,6 +98,22 @@ static void finish(struct res_fleet_input *input, struct res_fleet *ret_fleet)
     res_notes_fleet(ret_fleet);
 }
 
+#define CPU_AND_RSS .cpu_ms = 1000, .rss_mb = 200
+
+static void take_some(struct res_fleet_input *input, size_t count);
+
+/* What some that are alike and these cells say together. */
+static struct res_fleet fleet_of(size_t alike, const struct cell *cells, size_t count)
+{
+    struct res_fleet_input *input = begin();
+    struct res_fleet fleet;
+    take_some(input, alike);
+    for (size_t i = 0; i < count; i++)
+        CHECK_U64(take(input, &cells[i], NAN, 0), RES_FLEET_TAKEN);
+    finish(input, &fleet);
+    return fleet;
+}
+
 /* The words of the first note with a label; "" where there is none. */
 static const char *note_of(const struct res_fleet *fleet, const char *label)
 {
@@ -120,8 +135,7 @@ static void take_some(struct res_fleet_input *input, size_t count)
                                   .time = 0.55 + 0.02 * (double)(i % 6),
                                   .error = 0.01,
                                   .peak = 0.7 + 0.01 * (double)(i % 3),
-                                  .cpu_ms = 1000,
-                                  .rss_mb = 200};
+                                  CPU_AND_RSS};
         CHECK(take(input, &cell, NAN, 0) == RES_FLEET_TAKEN);
     }
 }
@@ -130,12 +144,8 @@ static void take_some(struct res_fleet_input *input, size_t count)
 
 TEST(figures_are_of_the_process)
 {
-    const struct cell cell = {"a",          "d", .time = 0.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000,
-                              .rss_mb = 200};
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    take(input, &cell, NAN, 0);
-    finish(input, &fleet);
+    const struct cell cell = {"a", "d", .time = 0.6, .error = 0.02, .peak = 0.7, CPU_AND_RSS};
+    OWNED(res_fleet) fleet = fleet_of(0, &cell, 1);
     const struct res_fleet_host *host = &fleet.hosts[0];
     CHECK(host->of_time == RES_FLEET_OF_PROCESS && host->of_memory == RES_FLEET_OF_PROCESS);
     CHECK_NEAR(host->malloc_time, 0.1, 1e-12);
@@ -151,92 +161,70 @@ TEST(figures_are_of_the_process)
     CHECK_NEAR(fleet.candidates[1].peaks.saved, 30e6, 1);
     CHECK(host->entries[1].time.verdict == RES_LESS && fleet.candidates[1].time.less == 1);
     CHECK_STR(host->machine, "box, 2 cpus, x86_64");
-    res_fleet_release(&fleet);
 }
 
 /* 100 ms in malloc by a half, of 1 s: 5 % less without, as much more with a start of 100 ms. */
 TEST(what_starts_take_is_in_the_hosts_time)
 {
+    const struct cell cell = {"web", "ab", 0.5, 0.001, 1, CPU_AND_RSS};
     for (int pays = 0; pays < 2; pays++) {
-        const struct cell cell = {"web", "ab", 0.5, 0.001, 1, 1000, 200, NULL, NULL, NULL};
-        struct res_fleet_input *input = begin();
-        struct res_fleet fleet;
         start_ms = pays ? 100 : 0;
-        CHECK_U64(take(input, &cell, NAN, 0), RES_FLEET_TAKEN);
-        finish(input, &fleet);
-        start_ms = 0;
-        CHECK(fabs(fleet.hosts[0].entries[1].time.ratio - (pays ? 1.05 : 0.95)) < 1e-9);
-        CHECK(fabs(fleet.candidates[1].cpu.saved - (pays ? -50e6 : 50e6)) < 10);
-        res_fleet_release(&fleet);
+        OWNED(res_fleet) fleet = fleet_of(0, &cell, 1);
+        CHECK_NEAR(fleet.hosts[0].entries[1].time.ratio, pays ? 1.05 : 0.95, 1e-9);
+        CHECK_NEAR(fleet.candidates[1].cpu.saved, pays ? -50e6 : 50e6, 10);
     }
+    start_ms = 0;
 }
 
 TEST(without_a_process_they_are_of_malloc_and_say_so)
 {
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    take(input, &(struct cell){"a", "1", .time = 0.6, .error = 0.02, .peak = 0.7}, NAN, 0);
-    take(input, &(struct cell){"b", "2", .time = 0.8, .error = 0.02, .peak = 0.7}, NAN, 0);
-    take(input,
-         &(struct cell){"c", "3", .time = 0.7, .error = 0.02, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
-         NAN, 0);
-    finish(input, &fleet);
+    const struct cell cells[] = {{"a", "1", .time = 0.6, .error = 0.02, .peak = 0.7},
+                                 {"b", "2", .time = 0.8, .error = 0.02, .peak = 0.7},
+                                 {"c", "3", .time = 0.7, .error = 0.02, .peak = 0.7, CPU_AND_RSS}};
+    OWNED(res_fleet) fleet = fleet_of(0, cells, 3);
     CHECK(fleet.of_time == RES_FLEET_OF_MALLOC && fleet.of_memory == RES_FLEET_OF_MALLOC);
     CHECK_NEAR(fleet.candidates[1].time.ratio, cbrt(0.6 * 0.8 * 0.7), 1e-12);
     CHECK_NEAR(fleet.candidates[1].cpu.baseline, 3e8, 1);
     CHECK_NEAR(fleet.loser_limit, RES_FLEET_LOSES_MALLOC, 0);
     CHECK(strstr(note_of(&fleet, "basis"), "figures are of malloc alone") != NULL);
-    res_fleet_release(&fleet);
 }
 
-TEST(the_few_that_do_not_know_their_process_are_in_no_common_figure)
+/* Of one its process is not known; of the other the replay's calls take more than all of the program. */
+TEST(the_few_that_are_not_trusted_are_in_no_common_figure)
 {
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    take_some(input, 6);
-    take(input, &(struct cell){"old", "x", .time = 0.2, .error = 0.02, .peak = 0.2}, NAN, 0);
-    finish(input, &fleet);
-    CHECK_U64(fleet.workloads, 7);
-    CHECK_U64(fleet.candidates[1].time.workloads, 6);
-    CHECK(fleet.candidates[1].time.ratio > 0.95);
-    CHECK_STR(note_of(&fleet, "without"),
-              "time of old is in no common figure: that of the program is not recorded");
-    res_fleet_release(&fleet);
-}
-
-/* The replay's calls cannot take more than all of the program. */
-TEST(what_is_not_trusted_is_in_no_common_figure)
-{
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    take_some(input, 6);
-    take(input,
-         &(struct cell){"odd", "x", .time = 0.2, .error = 0.02, .peak = 0.2, .cpu_ms = 50, .rss_mb = 200,
-                        .live = "from_middle"},
-         NAN, 0);
-    finish(input, &fleet);
-    CHECK_U64(fleet.candidates[1].time.workloads, 6);
-    CHECK_U64(fleet.candidates[1].peak.workloads, 6);
-    CHECK(strstr(note_of(&fleet, "without"), "time of odd is in no common figure: a replay takes") != NULL);
-    res_fleet_release(&fleet);
+    static const struct {
+        struct cell cell;
+        const char *words;
+        size_t peaks;
+    } CASES[] = {{{"old", "x", .time = 0.2, .error = 0.02, .peak = 0.2},
+                  "time of old is in no common figure: that of the program is not recorded",
+                  6},
+                 {{"odd", "x", .time = 0.2, .error = 0.02, .peak = 0.2, .cpu_ms = 50, .rss_mb = 200,
+                   .live = "from_middle"},
+                  "time of odd is in no common figure: a replay takes",
+                  6}};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        OWNED(res_fleet) fleet = fleet_of(6, &CASES[i].cell, 1);
+        CHECK_U64(fleet.workloads, 7);
+        CHECK_U64(fleet.candidates[1].time.workloads, 6);
+        CHECK_U64(fleet.candidates[1].peak.workloads, CASES[i].peaks);
+        CHECK(fleet.candidates[1].time.ratio > 0.95);
+        CHECK(strstr(note_of(&fleet, "without"), CASES[i].words) != NULL);
+    }
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 TEST(with_fewer_than_five_there_is_no_verdict)
 {
-    struct res_fleet fleet;
     for (size_t count = 4; count <= 5; count++) {
-        struct res_fleet_input *input = begin();
-        take_some(input, count);
-        finish(input, &fleet);
+        OWNED(res_fleet) fleet = fleet_of(count, NULL, 0);
         const struct res_fleet_change *time = &fleet.candidates[1].time;
         CHECK(isfinite(time->ratio));
         CHECK(isfinite(time->low) == (count == 5));
         CHECK(time->verdict == (count == 5 ? RES_LESS : RES_UNDECIDED));
         CHECK((strstr(note_of(&fleet, "verdict"), "4 workloads tell no spread") != NULL) == (count == 4));
         CHECK_U64(time->less, count);
-        res_fleet_release(&fleet);
     }
 }
 
@@ -244,13 +232,11 @@ TEST(with_fewer_than_five_there_is_no_verdict)
 TEST(shares_make_few_of_many)
 {
     struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
+    OWNED(res_fleet) fleet;
     for (size_t i = 0; i < 20; i++) {
         char name[16];
         snprintf(name, sizeof name, "h%zu", i);
-        take(input,
-             &(struct cell){name, name, .time = 0.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000,
-                            .rss_mb = 200},
+        take(input, &(struct cell){name, name, .time = 0.6, .error = 0.02, .peak = 0.7, CPU_AND_RSS},
              i == 0 ? 19 : 1, 0);
     }
     finish(input, &fleet);
@@ -259,18 +245,12 @@ TEST(shares_make_few_of_many)
     CHECK(isnan(fleet.candidates[1].time.low) && fleet.candidates[1].time.verdict == RES_UNDECIDED);
     /* The one stands for 10 of 20. */
     CHECK_NEAR(fleet.candidates[1].cpu.baseline, 20e9, 1e3);
-    res_fleet_release(&fleet);
 }
 
 TEST(a_loser_is_named)
 {
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    take_some(input, 12);
-    take(input,
-         &(struct cell){"db", "x", .time = 1.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
-         NAN, 0);
-    finish(input, &fleet);
+    const struct cell loser = {"db", "x", .time = 1.6, .error = 0.02, .peak = 0.7, CPU_AND_RSS};
+    OWNED(res_fleet) fleet = fleet_of(12, &loser, 1);
     const struct res_fleet_candidate *candidate = &fleet.candidates[1];
     CHECK_U64(candidate->loser_count, 1);
     CHECK_STR(candidate->losers[0].label, "db");
@@ -278,67 +258,48 @@ TEST(a_loser_is_named)
     CHECK_U64(candidate->time.more, 1);
     CHECK_U64(candidate->time.less, 12);
     CHECK_STR(note_of(&fleet, "loses"), "new takes over 1 % more CPU time on db +6 %");
-    res_fleet_release(&fleet);
 }
 
 TEST(hosts_of_one_label_are_told_apart)
 {
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    for (size_t i = 0; i < 2; i++)
-        take(input,
-             &(struct cell){"db", i == 0 ? "x" : "y", .time = 1.6, .error = 0.02, .peak = 1.3, .cpu_ms = 1000,
-                            .rss_mb = 200},
-             NAN, 0);
-    finish(input, &fleet);
+    const struct cell cells[] = {{"db", "x", .time = 1.6, .error = 0.02, .peak = 1.3, CPU_AND_RSS},
+                                 {"db", "y", .time = 1.6, .error = 0.02, .peak = 1.3, CPU_AND_RSS}};
+    OWNED(res_fleet) fleet = fleet_of(0, cells, 2);
     CHECK_U64(fleet.host_count, 2);
     CHECK_STR(note_of(&fleet, "loses"), "new takes over 1 % more CPU time on db/db +6 %, db/db +6 %");
-    res_fleet_release(&fleet);
 }
 
 TEST(less_time_for_more_memory_says_so)
 {
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
+    static const char *const DIGESTS[] = {"1", "2", "3", "4", "5", "6"};
+    struct cell cells[6];
     for (size_t i = 0; i < 6; i++)
-        take(input,
-             &(struct cell){"h", (const char *const[]){"1", "2", "3", "4", "5", "6"}[i],
-                            .time = 0.6 + 0.01 * (double)i, .error = 0.02, .peak = 1.3 + 0.01 * (double)i,
-                            .cpu_ms = 1000, .rss_mb = 200},
-             NAN, 0);
-    finish(input, &fleet);
+        cells[i] = (struct cell){"h",        DIGESTS[i], 0.6 + 0.01 * (double)i, 0.02, 1.3 + 0.01 * (double)i,
+                                 CPU_AND_RSS};
+    OWNED(res_fleet) fleet = fleet_of(0, cells, 6);
     CHECK_STR(note_of(&fleet, "verdict"),
               "time: new takes 3.8 % less CPU time on average (3.6 to 3.9), 225 ms of 6 s in all, "
               "but peaks of all hosts are 16 % more");
-    res_fleet_release(&fleet);
 }
 
 TEST(who_fails_is_named_and_in_no_common_figure)
 {
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    take_some(input, 5);
-    take(input,
-         &(struct cell){"db", "x", .time = 0.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200,
-                        .failed = "it died"},
-         NAN, 0);
-    finish(input, &fleet);
+    const struct cell failing = {"db",        "x",         .time = 0.6,        .error = 0.02,
+                                 .peak = 0.7, CPU_AND_RSS, .failed = "it died"};
+    OWNED(res_fleet) fleet = fleet_of(5, &failing, 1);
     CHECK_STR(fleet.hosts[0].entries[1].failed, "it died");
     CHECK_U64(fleet.candidates[1].time.workloads, 5);
     CHECK_STR(note_of(&fleet, "failed"), "new on db: it died");
-    res_fleet_release(&fleet);
 }
 
 /* ---- cells of a host ------------------------------------------------------------------------- */
 
 static char *document(struct res_fleet_input *input)
 {
-    struct res_fleet fleet;
+    OWNED(res_fleet) fleet;
     finish(input, &fleet);
-    json_t *json = res_fleet_write(&fleet);
+    json_auto_t *json = res_fleet_write(&fleet);
     char *text = json_dumps(json, JSON_INDENT(1));
-    json_decref(json);
-    res_fleet_release(&fleet);
     return text;
 }
 
@@ -359,29 +320,26 @@ TEST(cells_give_the_same_bytes_in_any_order)
     for (size_t i = 6; i-- > 0;)
         CHECK(take(other, &cells[i], NAN, dates[i]) == RES_FLEET_TAKEN);
     CHECK(take(other, &cells[2], NAN, 0) == RES_FLEET_DOUBLED);
-    char *one = document(input), *two = document(other);
+    OWNED_TEXT *one = document(input), *two = document(other);
     CHECK_STR(one, two);
-    free(one);
-    free(two);
 }
 
 /* In whatever order they come. */
 TEST(of_one_host_the_newest_result_counts)
 {
     const struct cell cells[] = {
-        {"a", "1", .time = 0.5, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
-        {"a", "1", .time = 0.9, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+        {"a", "1", .time = 0.5, .error = 0.01, .peak = 0.7, CPU_AND_RSS},
+        {"a", "1", .time = 0.9, .error = 0.01, .peak = 0.7, CPU_AND_RSS},
     };
     for (size_t first = 0; first < 2; first++) { /* the first of the cells is of time 1, the other of 0 */
         struct res_fleet_input *input = begin();
-        struct res_fleet fleet;
+        OWNED(res_fleet) fleet;
         CHECK(take(input, &cells[first], NAN, 1 - first) == RES_FLEET_TAKEN);
         CHECK(take(input, &cells[1 - first], NAN, first) == RES_FLEET_TAKEN);
         finish(input, &fleet);
         CHECK_U64(fleet.host_count, 1);
         CHECK_U64(fleet.hosts[0].results, 2);
         CHECK_NEAR(fleet.hosts[0].entries[1].time.ratio, 0.95, 1e-12);
-        res_fleet_release(&fleet);
     }
 }
 
@@ -396,10 +354,7 @@ TEST(a_cell_of_another_baseline_is_refused)
 
 TEST(what_is_mixed_missing_or_left_out_is_told)
 {
-    struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
-    take_some(input, 6);
-    finish(input, &fleet);
+    OWNED(res_fleet) fleet = fleet_of(6, NULL, 0);
     CHECK_STR(note_of(&fleet, "mixed"), "");
     fleet.mixed = res_calloc(1, sizeof *fleet.mixed);
     fleet.mixed[fleet.mixed_count++] = (struct res_fleet_mixed){res_strdup("new"),
@@ -415,13 +370,12 @@ TEST(what_is_mixed_missing_or_left_out_is_told)
     CHECK_STR(note_of(&fleet, "mixed"), "new: 5.3.0 in 5, 5.2.1 in 1");
     CHECK_STR(note_of(&fleet, "missing"), "1 of those expected: web9");
     CHECK_STR(note_of(&fleet, "left out"), "1: c.json");
-    res_fleet_release(&fleet);
 }
 
 TEST(without_a_label_the_digest_is_the_key)
 {
     struct res_fleet_input *input = begin();
-    struct res_fleet fleet;
+    OWNED(res_fleet) fleet;
     const struct cell cells[] = {{"a", "1", .time = 1, .error = 0.01, .peak = 1},
                                  {"renamed", "1", .time = 1, .error = 0.01, .peak = 1},
                                  {"a", "2", .time = 1, .error = 0.01, .peak = 1}};
@@ -435,7 +389,6 @@ TEST(without_a_label_the_digest_is_the_key)
     CHECK_STR(fleet.hosts[0].label, "a");
     CHECK_STR(fleet.hosts[1].label, "renamed"); /* the newest says */
     CHECK_U64(fleet.hosts[0].results + fleet.hosts[1].results, 3);
-    res_fleet_release(&fleet);
 }
 
 /* ---- results and documents ------------------------------------------------------------------- */
@@ -443,8 +396,8 @@ TEST(without_a_label_the_digest_is_the_key)
 TEST(a_result_of_several_has_one_and_of_one_has_none)
 {
     const struct cell cells[] = {
-        {"a", "1", .time = 0.5, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
-        {"a", "2", .time = 0.9, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+        {"a", "1", .time = 0.5, .error = 0.01, .peak = 0.7, CPU_AND_RSS},
+        {"a", "2", .time = 0.9, .error = 0.01, .peak = 0.7, CPU_AND_RSS},
     };
     CHECK(result_of(cells, 1)->fleet == NULL);
     const struct res_fleet *fleet = result_of(cells, 2)->fleet;
@@ -454,11 +407,8 @@ TEST(a_result_of_several_has_one_and_of_one_has_none)
 TEST(the_screen_has_78_columns)
 {
     const struct res_style style = {0};
-    struct res_fleet_input *input = begin();
     struct res_document document = {.style = &style};
-    struct res_fleet fleet;
-    take_some(input, 12);
-    finish(input, &fleet);
+    OWNED(res_fleet) fleet = fleet_of(12, NULL, 0);
     res_fleet_screen(&document, &fleet);
     CHECK_STR(document.text.text, "fleet of 12 workloads, against glibc\n"
                                   "     CPU time of the program  hosts\n"
@@ -476,5 +426,4 @@ TEST(the_screen_has_78_columns)
     for (const char *line = document.text.text; *line != '\0'; line += strcspn(line, "\n") + 1)
         CHECK(strcspn(line, "\n") <= RES_SCREEN_COLUMNS);
     free(document.text.text);
-    res_fleet_release(&fleet);
 }

@@ -10,15 +10,16 @@
 
 static const struct res_style PLAIN = {0}, COLOURED = {.colour = true};
 
+static void text_drop(struct res_text *text)
+{
+    free(text->text);
+}
+
 #define BEGIN(...)                                                                                           \
     const struct res_column columns_[] = {__VA_ARGS__};                                                      \
-    struct res_grid grid;                                                                                    \
-    struct res_text text = {0};                                                                              \
-    res_grid_begin(&grid, columns_, sizeof columns_ / sizeof columns_[0])
-
-#define END()                                                                                                \
-    res_grid_release(&grid);                                                                                 \
-    free(text.text)
+    OWNED(res_grid) grid;                                                                                    \
+    __attribute__((cleanup(text_drop))) struct res_text text = {0};                                          \
+    res_grid_begin(&grid, columns_, COUNT_OF(columns_))
 
 static void add(struct res_grid *grid, const char *first, const char *second, const char *third)
 {
@@ -38,7 +39,6 @@ TEST(columns_are_aligned_below_their_groups)
                          "name      change verdict\n"
                          "glibc            baseline\n"
                          "jemalloc   -1.5% same\n");
-    END();
 }
 
 TEST(a_group_is_wide_enough_for_its_words)
@@ -50,7 +50,6 @@ TEST(a_group_is_wide_enough_for_its_words)
     CHECK_STR(text.text, "  longer words\n"
                          "n            a b\n"
                          "x            1 2\n");
-    END();
 }
 
 TEST(a_column_without_words_is_left_out)
@@ -60,7 +59,6 @@ TEST(a_column_without_words_is_left_out)
     res_grid_text(&grid, &PLAIN, &text);
     CHECK_STR(text.text, "n  b\nx  2\n");
     CHECK(res_grid_left_out(&grid) == NULL);
-    END();
 }
 
 TEST(roles_are_colours_and_take_no_room)
@@ -73,7 +71,6 @@ TEST(roles_are_colours_and_take_no_room)
     res_grid_add(&grid, "3");
     res_grid_text(&grid, &COLOURED, &text);
     CHECK_STR(text.text, "n word z\nx bad  2\ny \033[32mgood\033[0m 3\n");
-    END();
 }
 
 /* A page has 100 columns. */
@@ -90,7 +87,6 @@ TEST(a_name_too_long_stands_alone_and_costs_no_column)
                          "short  " FORTY "  1\n" FORTY FORTY "\n"
                          "       2                                         3\n");
     CHECK(res_grid_left_out(&grid) == NULL);
-    END();
 }
 
 TEST(expendable_columns_go_by_rank_and_are_named)
@@ -104,10 +100,8 @@ TEST(expendable_columns_go_by_rank_and_are_named)
     }
     res_grid_text(&grid, &PLAIN, &text);
     CHECK(widest(text.text) <= RES_TABLE_COLUMNS);
-    char *names = res_grid_left_out(&grid);
+    OWNED_TEXT *names = res_grid_left_out(&grid);
     CHECK_STR(names, "b alone, c");
-    free(names);
-    END();
 }
 
 TEST(without_room_all_names_stand_above)
@@ -121,7 +115,6 @@ TEST(without_room_all_names_stand_above)
                          "  b                                         c\n"
                          "x\n"
                          "  " FORTY "  " FORTY FORTY "\n");
-    END();
 }
 
 TEST(an_open_column_sets_no_width)
@@ -135,7 +128,6 @@ TEST(an_open_column_sets_no_width)
                          "x     1  " FORTY FORTY FORTY "\n"
                          "      A=1\n"
                          "name  2  /\n");
-    END();
 }
 
 TEST(on_a_terminal_no_line_goes_beyond_it)
@@ -155,7 +147,6 @@ TEST(on_a_terminal_no_line_goes_beyond_it)
     res_lines_add(&text, "label", "words that go on and on, to the end of it");
     CHECK_STR(text.text, "label       words that go on and on, to\n            the end of it\n");
     res_page_begin(0);
-    END();
 }
 
 TEST(a_word_longer_than_a_line_is_cut)
@@ -168,7 +159,6 @@ TEST(a_word_longer_than_a_line_is_cut)
         text.text,
         "a  b  site\n1  2  main <\n      \u00e9xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n      xxxxxxx+0x10 < x\n");
     res_page_begin(0);
-    END();
 }
 
 TEST(wide_characters_take_two_columns)
@@ -178,7 +168,6 @@ TEST(wide_characters_take_two_columns)
     add(&grid, "cafe\u0301", "3", "4");
     res_grid_text(&grid, &PLAIN, &text);
     CHECK_STR(text.text, "name    b  c\n\u65e5\u672c\u8a9e  1  2\ncafe\u0301    3  4\n");
-    END();
 }
 
 TEST(markdown_of_hostile_words)
@@ -191,7 +180,6 @@ TEST(markdown_of_hostile_words)
     CHECK_STR(text.text, "| name | b of g |\n"
                          "| --- | ---: |\n"
                          "| a\\|b\\\\x0a\\\\x1b\\[2J | \\<1\\> |\n");
-    END();
 }
 
 TEST(csv_quotes_words_and_not_numbers)
@@ -205,14 +193,12 @@ TEST(csv_quotes_words_and_not_numbers)
     res_grid_add(&grid, "");
     res_grid_csv(&grid, &text);
     CHECK_STR(text.text, "name,b,c\n\"'=a\"\"b\",-1.5,\n\"-\",,\"\"\n");
-    END();
 }
 
 static void plain(const char *text, const char *expected)
 {
-    char *found = res_text_plain(text);
+    OWNED_TEXT *found = res_text_plain(text);
     CHECK_STR(found, expected);
-    free(found);
 }
 
 TEST(what_drives_turns_or_hides_is_spelled_out)
@@ -236,17 +222,11 @@ TEST(what_drives_turns_or_hides_is_spelled_out)
 
 static void cell(const char *words, const char *expected)
 {
-    static const struct res_column columns[] = {{.heading = "a"}};
-    struct res_text text = {0};
-    struct res_grid grid;
-    res_grid_begin(&grid, columns, 1);
+    BEGIN({.heading = "a"});
     res_grid_add(&grid, words);
     res_grid_csv(&grid, &text);
-    char *line = res_printf("a\n%s\n", expected);
+    OWNED_TEXT *line = res_printf("a\n%s\n", expected);
     CHECK_STR(text.text, line);
-    res_grid_release(&grid);
-    free(line);
-    free(text.text);
 }
 
 TEST(no_cell_is_a_formula)
@@ -271,21 +251,11 @@ TEST(a_command_is_as_it_was_typed)
                 *const script[] = {plain, lines, option, NULL}, *const long_one[] = {plain, full, NULL};
     memset(full, 'x', sizeof full);
     full[sizeof full - 1] = '\0';
-    char *line = res_shell_command(short_one), *cut = res_shell_command(script),
-         *longer = res_shell_command(long_one);
+    OWNED_TEXT *line = res_shell_command(short_one), *cut = res_shell_command(script),
+               *longer = res_shell_command(long_one);
     CHECK_STR(line, "make -j2 'it'\\''s $x' ''");
     CHECK_STR(cut, "make ...");
     CHECK_STR(longer, "make ...");
-    free(line);
-    free(cut);
-    free(longer);
-}
-
-TEST(columns_count_characters)
-{
-    CHECK_U64(res_text_columns("abc"), 3);
-    CHECK_U64(res_text_columns("\u00b11"), 2);
-    CHECK_U64(res_text_columns(""), 0);
 }
 
 TEST(durations_have_the_unit_that_fits)
@@ -301,9 +271,8 @@ TEST(durations_have_the_unit_that_fits)
 TEST(programs_are_found_in_the_first_directory_that_has_them)
 {
     const char *const directories[] = {"/nonexistent", "/bin", "/usr/bin", NULL};
-    char *found = res_find_program(directories, "sh");
+    OWNED_TEXT *found = res_find_program(directories, "sh");
     CHECK_STR(found, "/bin/sh");
-    free(found);
     CHECK(res_find_program(directories, "no-such-program-here") == NULL);
     CHECK(res_find_program(directories, "..") == NULL);
 }

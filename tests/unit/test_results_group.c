@@ -65,17 +65,16 @@ TEST(what_is_no_such_text_finds_nothing)
                                          "1 2 3 x /m rw - cgroup2 c rw\n",
                                          "1 2 3 / m rw - cgroup2 c rw\n",
                                          "1 2 3 / /m rw - cgroup2 c rw"};
-    for (size_t i = 0; i < sizeof CGROUPS / sizeof CGROUPS[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(CGROUPS); i++) {
         CHECK_STR(own(CGROUPS[i], V2_MOUNT, 2), "");
         CHECK_STR(own(CGROUPS[i], V1_MOUNT, 1), "");
     }
-    for (size_t i = 0; i < sizeof MOUNTS / sizeof MOUNTS[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(MOUNTS); i++) {
         CHECK_STR(own("0::/a\n", MOUNTS[i], 2), "");
         CHECK_STR(own("4:memory:/a\n", MOUNTS[i], 1), "");
     }
-    char *cgroup = res_printf("0::/%0*d\n", RES_GROUP_PATH_MAX - 10, 0);
+    OWNED_TEXT *cgroup = res_printf("0::/%0*d\n", RES_GROUP_PATH_MAX - 10, 0);
     CHECK_STR(own(cgroup, V2_MOUNT, 2), ""); /* with the mount before it, it is too long */
-    free(cgroup);
 }
 
 TEST(numbers_are_read_strictly)
@@ -97,12 +96,11 @@ TEST(numbers_are_read_strictly)
 static const char *place(const char *asked)
 {
     static char words[2048];
-    struct res_group_place found;
+    OWNED(res_group_place) found;
     if (res_group_place_find(root, asked, &found))
         snprintf(words, sizeof words, "%d %s", found.version, found.directory);
     else
         snprintf(words, sizeof words, "(%s)", found.why);
-    res_group_place_release(&found);
     return words;
 }
 

@@ -78,11 +78,10 @@ static struct res_history gathered(const struct day *days, size_t count)
 {
     struct res_history history = {0};
     for (size_t i = count; i-- > 0;) {
-        json_t *result = result_of(&days[i]);
+        json_auto_t *result = result_of(&days[i]);
         char file[32];
         snprintf(file, sizeof file, "day%d.json", days[i].number);
         res_history_add(&history, file, typed_judged(result));
-        json_decref(result);
     }
     CHECK_U64(history.results, count);
     res_history_finish(&history);
@@ -140,8 +139,9 @@ static json_t *history_of(const struct day *days, size_t count)
 
 static json_t *points_of(const json_t *history, size_t series, size_t candidate)
 {
-    const json_t *one = json_array_get(json_object_get(history, "series"), series);
-    return json_object_get(json_array_get(json_object_get(one, "candidates"), candidate), "points");
+    char path[64];
+    snprintf(path, sizeof path, "series.%zu.candidates.%zu.points", series, candidate);
+    return json_at(history, path);
 }
 
 /* "- slower - faster": of jemalloc in the first series. */
@@ -160,9 +160,26 @@ static const char *moves(const json_t *history, const char *key)
     return words;
 }
 
+/* What changed at each of the points, likewise; one thing at a time. */
+static const char *changes(const json_t *history)
+{
+    static char words[512];
+    size_t index;
+    json_t *point;
+    words[0] = '\0';
+    json_array_foreach(points_of(history, 0, 1), index, point)
+    {
+        CHECK(json_size_at(point, "changed") <= 1);
+        const char *word = json_text_at(point, "changed.0");
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", index > 0 ? " " : "",
+                 word != NULL ? word : "-");
+    }
+    return words;
+}
+
 #define HISTORY(...)                                                                                         \
     const struct day days[] = {__VA_ARGS__};                                                                 \
-    json_t *history = history_of(days, sizeof days / sizeof days[0])
+    json_auto_t *history = history_of(days, COUNT_OF(days))
 
 TEST(a_move_is_marked_once_and_its_way_back)
 {
@@ -178,7 +195,6 @@ TEST(a_move_is_marked_once_and_its_way_back)
     CHECK(fabs(json_number_value(json_object_get(third, "peak_resolves")) - RES_HISTORY_LEAST) < 1e-9);
     CHECK(json_is_null(json_object_get(json_array_get(points_of(history, 0, 1), 0), "time_resolves")));
     CHECK_STR(json_string_value(json_object_get(third, "file")), "day3.json");
-    json_decref(history);
 }
 
 TEST(what_creeps_is_seen)
@@ -186,7 +202,6 @@ TEST(what_creeps_is_seen)
     HISTORY({.number = 1}, {.number = 2, .ratio = 1.004}, {.number = 3, .ratio = 1.008},
             {.number = 4, .ratio = 1.012}, {.number = 5, .ratio = 1.016}, {.number = 6, .ratio = 1.020});
     CHECK_STR(moves(history, "time_moved"), "- - - slower - -");
-    json_decref(history);
 }
 
 TEST(noise_is_not_marked)
@@ -196,7 +211,6 @@ TEST(noise_is_not_marked)
             {.number = 4, .ratio = 1.5, .rounds = 5},                   /* too few rounds */
             {.number = 5, .ratio = 1.0, .ns = 40});                     /* a slower machine */
     CHECK_STR(moves(history, "time_moved"), "- - - - -");
-    json_decref(history);
 }
 
 /* One name is no sign: hosts that record one service all have it. What the host and the digest say is. */
@@ -210,10 +224,8 @@ TEST(workloads_of_one_name_are_series_of_their_own)
             {.number = 6, .label = "web1"}, {.number = 7, .label = "web2", .workload = "older.wl"},
             {.number = 8, .label = "web2"});
     CHECK_STR(moves(history, "time_moved"), "- - faster");
-    const json_t *points = points_of(history, 0, 1), *series = json_object_get(history, "series");
-    CHECK_U64(json_array_size(json_object_get(json_array_get(points, 1), "changed")), 0);
-    CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 2), "changed"), 0)),
-              "version");
+    const json_t *series = json_object_get(history, "series");
+    CHECK_STR(changes(history), "- - version");
     CHECK_U64(json_array_size(series), 4);
     for (size_t i = 0; i < 4; i++) {
         const json_t *one = json_array_get(series, i);
@@ -222,7 +234,6 @@ TEST(workloads_of_one_name_are_series_of_their_own)
         CHECK_STR(host != NULL ? host : "-", EXPECTED[i][1] != NULL ? EXPECTED[i][1] : "-");
     }
     CHECK_U64(json_array_size(points_of(history, 3, 0)), 3); /* whatever the file was called meanwhile */
-    json_decref(history);
 }
 
 TEST(another_build_of_the_same_version_is_told)
@@ -231,19 +242,11 @@ TEST(another_build_of_the_same_version_is_told)
                                       {.number = 2, .build = "aa", .baseline_build = "11"},
                                       {.number = 3, .build = "aa", .baseline_build = "22"},
                                       {.number = 4, .build = "bb", .baseline_build = "22", .ratio = 1.04}};
-    static const char *const CHANGED[] = {NULL, NULL, "baseline", "build"};
     struct res_history history = gathered(days, 4);
-    char *text = res_history_document(&history, &(struct res_style){0});
+    OWNED_TEXT *text = res_history_document(&history, &(struct res_style){0});
     CHECK(strstr(text, "(changed: build)") != NULL && strstr(text, "  baseline\n") != NULL);
-    free(text);
-    json_t *document = written(&history);
-    for (size_t i = 0; i < 4; i++) {
-        const json_t *changed = json_object_get(json_array_get(points_of(document, 0, 1), i), "changed");
-        CHECK_U64(json_array_size(changed), CHANGED[i] != NULL);
-        if (CHANGED[i] != NULL)
-            CHECK_STR(json_string_value(json_array_get(changed, 0)), CHANGED[i]);
-    }
-    json_decref(document);
+    json_auto_t *document = written(&history);
+    CHECK_STR(changes(document), "- - baseline build");
 }
 
 TEST(one_thread_of_several_begins_anew)
@@ -251,36 +254,21 @@ TEST(one_thread_of_several_begins_anew)
     HISTORY({.number = 1, .threads = 4}, {.number = 2, .threads = 4, .ratio = 1.5, .one_thread = true},
             {.number = 3, .threads = 4, .ratio = 1.2, .one_thread = true}, {.number = 4, .threads = 4});
     CHECK_STR(moves(history, "time_moved"), "- - faster -");
-    static const size_t changes[] = {0, 1, 0, 1};
-    for (size_t i = 0; i < 4; i++) {
-        const json_t *changed = json_object_get(json_array_get(points_of(history, 0, 1), i), "changed");
-        CHECK_U64(json_array_size(changed), changes[i]);
-        if (changes[i] > 0)
-            CHECK_STR(json_string_value(json_array_get(changed, 0)), "threads");
-    }
-    json_decref(history);
+    CHECK_STR(changes(history), "- threads - threads");
 }
 
 TEST(one_thread_of_one_is_no_change)
 {
     HISTORY({.number = 1}, {.number = 2, .ratio = 1.5, .one_thread = true});
     CHECK_STR(moves(history, "time_moved"), "- slower");
-    CHECK_U64(json_array_size(json_object_get(json_array_get(points_of(history, 0, 1), 1), "changed")), 0);
-    json_decref(history);
+    CHECK_STR(changes(history), "- -");
 }
 
 TEST(settings_that_change_are_told)
 {
     HISTORY({.number = 1}, {.number = 2, .setting = "x"}, {.number = 3, .setting = "x"},
             {.number = 4, .setting = "y"});
-    const json_t *points = points_of(history, 0, 1);
-    for (size_t i = 0; i < 4; i++) {
-        const json_t *point = json_array_get(points, i), *changed = json_object_get(point, "changed");
-        CHECK_U64(json_array_size(changed), i == 1 || i == 3);
-        if (json_array_size(changed) > 0)
-            CHECK_STR(json_string_value(json_array_get(changed, 0)), "settings");
-    }
-    json_decref(history);
+    CHECK_STR(changes(history), "- settings - settings");
 }
 
 TEST(memory_moves_by_more_than_a_per_cent)
@@ -289,7 +277,6 @@ TEST(memory_moves_by_more_than_a_per_cent)
             {.number = 4, .peak = 0.9});
     CHECK_STR(moves(history, "peak_moved"), "- - more less");
     CHECK_STR(moves(history, "time_moved"), "- - - -");
-    json_decref(history);
 }
 
 TEST(series_by_workload_and_machine)
@@ -301,23 +288,20 @@ TEST(series_by_workload_and_machine)
     const json_t *series = json_object_get(history, "series");
     CHECK_U64(json_array_size(series), 3);
     for (size_t i = 0; i < 3; i++) {
-        CHECK_STR(json_string_value(json_object_get(json_array_get(series, i), "workload")), expected[i][0]);
-        CHECK_STR(json_string_value(json_object_get(json_array_get(series, i), "machine")), expected[i][1]);
+        CHECK_STR(json_text_at(json_array_get(series, i), "workload"), expected[i][0]);
+        CHECK_STR(json_text_at(json_array_get(series, i), "machine"), expected[i][1]);
     }
     CHECK_U64(json_array_size(points_of(history, 1, 0)), 2);
     CHECK_STR(json_string_value(json_object_get(json_array_get(points_of(history, 1, 0), 0), "file")),
               "day2.json");
-    json_decref(history);
 }
 
 static void check_name(const char *workload, const char *machine, unsigned number, const char *expected)
 {
     const struct day day = {.number = 0, .workload = workload, .machine = machine};
-    json_t *result = result_of(&day);
-    char *name = res_history_name(typed(result), number);
+    json_auto_t *result = result_of(&day);
+    OWNED_TEXT *name = res_history_name(typed(result), number);
     CHECK_STR(name, expected);
-    free(name);
-    json_decref(result);
 }
 
 TEST(names_of_files)
@@ -330,13 +314,11 @@ TEST(names_of_files)
     memset(many, 'a', sizeof many - 1);
     many[sizeof many - 1] = '\0';
     const struct day day = {.workload = many, .machine = many};
-    json_t *result = result_of(&day);
+    json_auto_t *result = result_of(&day);
     json_array_append(json_object_get(result, "workloads"),
                       json_array_get(json_object_get(result, "workloads"), 0));
-    char *name = res_history_name(typed(result), 1);
+    OWNED_TEXT *name = res_history_name(typed(result), 1);
     CHECK(strlen(name) < 180 && strstr(name, "a+1.aaa") != NULL);
-    free(name);
-    json_decref(result);
 }
 
 TEST(text_of_hostile_results)
@@ -346,17 +328,15 @@ TEST(text_of_hostile_results)
         {.number = 2, .ratio = 1.3, .workload = "\033[2J|x\"y\n", .machine = "<b>", .version = "5.4"}};
     struct res_history history = gathered(days, 2);
     const struct res_style style = {0}, coloured = {.colour = true};
-    char *text = res_history_document(&history, &style), *colour = res_history_document(&history, &coloured);
-    char *markdown = res_history_document(&history, &(struct res_style){.form = RES_FORM_MARKDOWN});
+    OWNED_TEXT *text = res_history_document(&history, &style),
+               *colour = res_history_document(&history, &coloured);
+    OWNED_TEXT *markdown = res_history_document(&history, &(struct res_style){.form = RES_FORM_MARKDOWN});
     CHECK(strchr(text, '\033') == NULL && strchr(markdown, '\033') == NULL);
     CHECK(strstr(colour, "\033[31mslower\033[0m") != NULL);
     CHECK(strstr(text, "95 % range") != NULL);
     CHECK(strstr(markdown, "\\|x\"y") != NULL && strstr(markdown, "\\<b\\>") != NULL);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         CHECK(res_text_columns(line) <= RES_TABLE_COLUMNS);
-    free(text);
-    free(colour);
-    free(markdown);
     res_described_release(&RES_HISTORY, &history);
 }
 
@@ -366,21 +346,19 @@ TEST(figures_that_are_none)
     const struct day day = {.number = 1};
     const struct res_style style = {0};
     static const char *const KEYS[] = {"runs", "memory_runs", "version"};
-    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
-        json_t *result = result_of(&day);
+    for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
+        json_auto_t *result = result_of(&day);
         json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
         json_t *jemalloc = json_array_get(json_object_get(workload, "candidates"), 1);
         json_object_set_new(jemalloc, KEYS[i], i < 2 ? json_array() : json_null());
         json_object_set_new(result, "created_unix_ns", json_integer(INT64_MAX));
         res_history_add(&history, KEYS[i], typed_judged(result));
-        json_decref(result);
     }
     res_history_finish(&history);
-    char *text = res_history_document(&history, &style);
+    OWNED_TEXT *text = res_history_document(&history, &style);
     json_t *document = written(&history);
     CHECK_STR(moves(document, "time_moved"), "- - -");
     CHECK(strlen(text) > 0);
-    free(text);
     json_decref(document);
     res_history_finish(&history); /* of nothing */
     document = written(&history);

@@ -1,8 +1,6 @@
 /* test_results_passes.c - latency passes with runs made up here: who takes part, what a failure or a stop leaves, and the figures over the passes;
  * the runs of a group's processes made one: what is added up, memory of those alive together, and what one process alone has. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/base/lives.h"
@@ -82,7 +80,7 @@ static struct res_latency_figures *latency_of(const struct res_entry *passes)
 
 TEST(figures_over_the_passes)
 {
-    struct lab lab;
+    OWNED(lab) lab;
     struct res_random random = res_random_from(1);
     const struct res_passes_runner runner = lab_init(&lab);
     CHECK(res_passes_latency(&lab.trial, 3, &random, &runner));
@@ -97,12 +95,11 @@ TEST(figures_over_the_passes)
     CHECK_U64(figures->run_count, 3);
     drop(figures);
     CHECK(latency_of(&(struct res_entry){.latency = NULL}) == NULL);
-    lab_release(&lab);
 }
 
 TEST(a_failure_is_told_and_stops_no_other)
 {
-    struct lab lab;
+    OWNED(lab) lab;
     struct res_random random = res_random_from(1);
     const struct res_passes_runner runner = lab_init(&lab);
     lab.fails_at = 2;
@@ -113,12 +110,11 @@ TEST(a_failure_is_told_and_stops_no_other)
     CHECK_STR(figures->unavailable, "it broke");
     CHECK(lab.told[1].failed == NULL);
     drop(figures);
-    lab_release(&lab);
 }
 
 TEST(what_failed_in_the_rounds_takes_no_part)
 {
-    struct lab lab;
+    OWNED(lab) lab;
     struct res_random random = res_random_from(1);
     const struct res_passes_runner runner = lab_init(&lab);
     char reason[] = "before";
@@ -126,12 +122,11 @@ TEST(what_failed_in_the_rounds_takes_no_part)
     CHECK(res_passes_latency(&lab.trial, 2, &random, &runner));
     CHECK_U64(lab.runs_of[1], 0);
     CHECK(lab.entries[1].latency == NULL);
-    lab_release(&lab);
 }
 
 TEST(a_stop_drops_what_is_not_whole)
 {
-    struct lab lab;
+    OWNED(lab) lab;
     struct res_random random = res_random_from(1);
     const struct res_passes_runner runner = lab_init(&lab);
     lab.stops_at = 5;
@@ -139,7 +134,6 @@ TEST(a_stop_drops_what_is_not_whole)
     CHECK_U64(lab.runs, 5);
     for (size_t i = 0; i < ENTRIES; i++)
         CHECK(lab.entries[i].latency == NULL);
-    lab_release(&lab);
 }
 
 /* A run of `ops` calls in `ns` altogether, with three samples from begin_ns on. */
@@ -147,7 +141,7 @@ static struct res_run run_of(uint64_t ops, uint64_t ns, uint64_t begin_ns, uint6
 {
     struct res_run run = {0};
     char *reason = NULL;
-    char *text = res_printf(
+    OWNED_TEXT *text = res_printf(
         "{\"ops\": %llu, \"inherited_ops\": 0, \"digest\": \"%016llx\", \"pass\": \"time\", \"threads\": 1,"
         " \"threads_as\": \"one\", \"complete\": true, \"allocator_ns\": %llu, \"whole_ns_per_op\": %.9g,"
         " \"batch_ns\": [%llu, %llu], \"window_max_ns\": %llu, \"user_ns\": 10, \"system_ns\": 5,"
@@ -166,7 +160,6 @@ static struct res_run run_of(uint64_t ops, uint64_t ns, uint64_t begin_ns, uint6
     CHECK(res_run_parse(text, strlen(text), &run, &reason));
     run.elapsed_ns = 9;
     free(reason);
-    free(text);
     return run;
 }
 
@@ -186,7 +179,7 @@ TEST(counts_and_times_are_added_up)
     struct res_run runs[] = {run_of(100, 1000, 1000, 400), run_of(300, 9000, 1000, 800)};
     const struct res_member members[] = {{.name = "a.1.wl", .begin_ns = 1000},
                                          {.name = "a.2.wl", .begin_ns = 1000}};
-    struct res_run run = merged_of(runs, members, 2);
+    OWNED(res_run) run = merged_of(runs, members, 2);
     CHECK_U64(run.ops, 400);
     CHECK(run.ns_per_op == 25);
     CHECK_U64(run.batch_count, 4);
@@ -200,7 +193,6 @@ TEST(counts_and_times_are_added_up)
     CHECK_STR(run.threads_as, "recorded"); /* each has one thread */
     CHECK(json_is_null(json_object_get(run.json, "latency")));
     CHECK(json_is_null(json_object_get(run.json, "waste")));
-    res_run_release(&run);
 }
 
 /* Peaks meet, the ends too. */
@@ -208,13 +200,12 @@ TEST(memory_of_those_alive_together_is_summed)
 {
     struct res_run runs[] = {run_of(100, 1000, 1000, 400), run_of(100, 1000, 1000, 800)};
     const struct res_member members[] = {{.begin_ns = 1000}, {.begin_ns = 1000}};
-    struct res_run run = merged_of(runs, members, 2);
+    OWNED(res_run) run = merged_of(runs, members, 2);
     CHECK(run.resident_peak_bytes == 401 + 801); /* higher than any sample */
     CHECK(run.resident_mean_bytes == 200 + 400);
     CHECK(run.resident_end_bytes == 40 && run.resident_idle_bytes == 20 && run.idle_own_bytes == 2);
     CHECK(run.resident_start_bytes == 100);
     CHECK(run.live_end_bytes == 200);
-    res_run_release(&run);
 }
 
 /* One after the other: the peak is the higher one, the end that of the last, the mean over the time of both. */
@@ -222,7 +213,7 @@ TEST(memory_of_those_one_after_the_other_is_not)
 {
     struct res_run runs[] = {run_of(100, 1000, 1000, 400), run_of(100, 1000, 1000, 800)};
     const struct res_member members[] = {{.begin_ns = 1000}, {.begin_ns = 1000, .offset_ns = 3000}};
-    struct res_run run = merged_of(runs, members, 2);
+    OWNED(res_run) run = merged_of(runs, members, 2);
     CHECK(run.resident_peak_bytes == 801);
     CHECK(run.resident_mean_bytes == (200 + 400) / 4);
     CHECK(run.resident_end_bytes == 20 && run.resident_idle_bytes == 10);
@@ -231,7 +222,6 @@ TEST(memory_of_those_one_after_the_other_is_not)
     const json_t *samples = json_object_get(run.json, "samples");
     CHECK_U64(json_array_size(json_object_get(samples, "time_ns")), 512);
     CHECK_U64((uint64_t)json_integer_value(json_array_get(json_object_get(samples, "time_ns"), 511)), 5000);
-    res_run_release(&run);
 }
 
 /* The digest tells other ops, and another order of members. */
@@ -241,9 +231,8 @@ TEST(the_digest_is_of_all)
     char *digests[3];
     for (int i = 0; i < 3; i++) {
         struct res_run runs[] = {run_of(i == 1 ? 2 : 1, 10, 0, 4), run_of(i == 1 ? 1 : 2, 10, 0, 4)};
-        struct res_run run = merged_of(runs, members, 2);
+        OWNED(res_run) run = merged_of(runs, members, 2);
         digests[i] = res_strdup(run.digest);
-        res_run_release(&run);
     }
     CHECK_STR(digests[0], digests[2]);
     CHECK(strcmp(digests[0], digests[1]) != 0);
@@ -258,11 +247,10 @@ TEST(what_one_does_not_tell_is_not_known)
     const struct res_member members[2] = {{.begin_ns = 1000}, {.begin_ns = 1000}};
     json_object_set_new(runs[1].json, "allocator_ns", json_null());
     runs[1].resident_idle_bytes = NAN;
-    struct res_run run = merged_of(runs, members, 2);
+    OWNED(res_run) run = merged_of(runs, members, 2);
     CHECK(isnan(run.ns_per_op));
     CHECK(isnan(run.resident_idle_bytes));
     CHECK(run.resident_end_bytes == 40);
-    res_run_release(&run);
 }
 
 TEST(lives_are_summed_where_they_meet)

@@ -7,6 +7,7 @@
 
 #include "results/measure/figures/figures.h"
 #include "unit/harness.h"
+#include "unit/json.h"
 
 /* Whether `now` has all that `before` has; keys may have been added. Numbers are equal as numbers. */
 static bool holds(const json_t *now, const json_t *before, const char *path)
@@ -48,50 +49,25 @@ static json_t *file_of(const char *name)
     return json_load_file(path, 0, NULL);
 }
 
-TEST(what_is_read_is_written)
-{
-    static const char *const FILES[] = {"docs/published/quickstart.json"};
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
-        struct res_result result;
-        char *problem = NULL;
-        json_t *before = file_of(FILES[i]);
-        CHECK(before != NULL);
-        const bool read = res_result_read(before, &result, &problem);
-        CHECK_STR(problem != NULL ? problem : "", "");
-        if (!read)
-            continue;
-        json_t *now = res_result_write(&result);
-        CHECK(holds(now, before, FILES[i]));
-        json_decref(now);
-        res_result_release(&result);
-        json_decref(before);
-    }
-}
-
 TEST(keys_that_nobody_knows_are_kept)
 {
-    struct res_result result;
+    OWNED(res_result) result;
     char *problem = NULL;
-    json_t *before = file_of("docs/published/quickstart.json");
-    json_t *candidate = json_array_get(
-        json_object_get(json_array_get(json_object_get(before, "workloads"), 0), "candidates"), 0);
+    json_auto_t *before = file_of("docs/published/quickstart.json");
+    json_t *candidate = json_at(before, "workloads.0.candidates.0");
     json_object_set_new(json_object_get(candidate, "time"), "of_tomorrow", json_integer(3));
     json_object_set_new(before, "also_of_tomorrow", json_pack("{s:[i]}", "list", 1));
     CHECK(res_result_read(before, &result, &problem));
-    json_t *now = res_result_write(&result);
+    json_auto_t *now = res_result_write(&result);
     CHECK(holds(now, before, ""));
-    json_decref(now);
-    json_decref(before);
-    res_result_release(&result);
 }
 
 TEST(a_figure_of_another_kind_is_none)
 {
-    struct res_result result;
+    OWNED(res_result) result;
     char *problem = NULL;
-    json_t *json = file_of("docs/published/quickstart.json");
-    json_t *candidate = json_array_get(
-        json_object_get(json_array_get(json_object_get(json, "workloads"), 0), "candidates"), 0);
+    json_auto_t *json = file_of("docs/published/quickstart.json");
+    json_t *candidate = json_at(json, "workloads.0.candidates.0");
     json_object_set_new(json_object_get(candidate, "time"), "ratio", json_string("fast"));
     json_object_set_new(json_object_get(candidate, "time"), "verdict", json_string("splendid"));
     json_object_set_new(candidate, "warmup_ns", json_integer(-1));
@@ -102,72 +78,46 @@ TEST(a_figure_of_another_kind_is_none)
     CHECK_U64(result.workloads[0].candidates[0].figures.time.verdict, RES_UNDECIDED);
     CHECK_U64(result.workloads[0].candidates[0].warmup_ns, 0);
     CHECK_U64(result.workloads[0].candidates[0].memory_count, 0);
-    res_result_release(&result);
-    json_decref(json);
 }
 
 TEST(a_count_that_is_lacking_is_not_written)
 {
-    struct res_result result;
+    OWNED(res_result) result;
     char *problem = NULL;
-    json_t *before = file_of("docs/published/quickstart.json");
+    json_auto_t *before = file_of("docs/published/quickstart.json");
     json_object_del(before, "memory_rounds_asked");
     json_object_set_new(before, "memory_idle_ms", json_integer(0));
     CHECK(res_result_read(before, &result, &problem));
     CHECK_U64(result.memory_rounds_asked, RES_COUNT_ABSENT);
     CHECK_U64(res_count_told(result.memory_rounds_asked), 0);
-    json_t *now = res_result_write(&result);
+    json_auto_t *now = res_result_write(&result);
     CHECK(json_object_get(now, "memory_rounds_asked") == NULL);
     CHECK(json_is_integer(json_object_get(now, "memory_idle_ms")));
-    json_decref(now);
-    json_decref(before);
-    res_result_release(&result);
 }
 
-static void check_problem(const char *key, json_t *value, const char *expected)
-{
-    struct res_result result;
-    char *problem = NULL;
-    json_t *json = file_of("docs/published/quickstart.json");
-    json_t *candidate = json_array_get(
-        json_object_get(json_array_get(json_object_get(json, "workloads"), 0), "candidates"), 0);
-    json_object_set_new(candidate, key, value);
-    CHECK(!res_result_read(json, &result, &problem));
-    CHECK_STR(problem, expected);
-    free(problem);
-    json_decref(json);
-}
-
+/* Also a part that a reader would take for missing. */
 TEST(what_is_wrong_is_named)
 {
-    check_problem("name", json_null(), "a candidate lacks name");
-    check_problem("runs", json_null(), "a candidate lacks runs");
-    check_problem("runs", json_pack("[i]", 5), "a run is no object");
-    check_problem("name", json_integer(1), "a candidate has a name of another kind");
-}
-
-/* A part that a reader would take for missing. */
-TEST(a_part_that_cannot_be_read_is_no_missing_one)
-{
     static const struct {
-        const char *part, *problem;
-    } CASES[] = {{"{\"confirmation\": 5}", "a confirmation is no object"},
-                 {"{\"workloads\": [{\"floor\": {\"runs\": []}}]}", "a floor lacks name"},
-                 {"{\"workloads\": [{\"floor\": null}], \"confirmation\": null}", NULL}};
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        struct res_result result;
+        const char *path, *part, *problem; /* NULL: it is read */
+    } CASES[] = {
+        {"workloads.0.candidates.0", "{'name': null}", "a candidate lacks name"},
+        {"workloads.0.candidates.0", "{'runs': null}", "a candidate lacks runs"},
+        {"workloads.0.candidates.0", "{'runs': [5]}", "a run is no object"},
+        {"workloads.0.candidates.0", "{'name': 1}", "a candidate has a name of another kind"},
+        {"", "{'confirmation': 5}", "a confirmation is no object"},
+        {"workloads.0", "{'floor': {'runs': []}}", "a floor lacks name"},
+        {"workloads.0", "{'floor': null}", NULL},
+        {"", "{'confirmation': null}", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        OWNED(res_result) result = {0};
         char *problem = NULL;
-        json_t *json = file_of("docs/published/quickstart.json"), *part = json_loads(CASES[i].part, 0, NULL);
-        json_t *workload = json_array_get(json_object_get(json, "workloads"), 0);
-        json_object_update(workload, json_array_get(json_object_get(part, "workloads"), 0));
-        json_object_del(part, "workloads");
-        json_object_update(json, part);
+        json_auto_t *json = file_of("docs/published/quickstart.json");
+        json_more(json_at(json, CASES[i].path), json_of("%s", CASES[i].part));
         CHECK(res_result_read(json, &result, &problem) == (CASES[i].problem == NULL));
         CHECK_STR(problem != NULL ? problem : "", CASES[i].problem != NULL ? CASES[i].problem : "");
-        res_result_release(&result);
         free(problem);
-        json_decref(part);
-        json_decref(json);
     }
 }
 
@@ -193,64 +143,53 @@ static char *load(const char *text, size_t size, bool only_rows, struct res_resu
 
 static char *text_of(const char *name)
 {
-    json_t *json = file_of(name);
+    json_auto_t *json = file_of(name);
     CHECK(json != NULL);
     char *text = json_dumps(json, JSON_INDENT(1));
-    json_decref(json);
     return text;
 }
 
 TEST(without_what_no_row_names_the_figures_are_the_same)
 {
     static const char *const FILES[] = {"tests/cli/data/result.json", "tests/cli/data/gate-now.json"};
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
-        char *text = text_of(FILES[i]);
-        struct res_result whole, rows;
-        char *of_whole = load(text, strlen(text), false, &whole),
-             *of_rows = load(text, strlen(text), true, &rows);
+    for (size_t i = 0; i < COUNT_OF(FILES); i++) {
+        OWNED_TEXT *text = text_of(FILES[i]);
+        OWNED(res_result) whole, rows;
+        OWNED_TEXT *of_whole = load(text, strlen(text), false, &whole),
+                   *of_rows = load(text, strlen(text), true, &rows);
         CHECK_STR(of_whole, "");
         CHECK_STR(of_rows, "");
-        free(of_whole);
-        free(of_rows);
         res_result_judge(&whole);
         res_result_judge(&rows);
-        json_t *all = res_result_write(&whole), *some = res_result_write(&rows);
+        json_auto_t *all = res_result_write(&whole), *some = res_result_write(&rows);
         CHECK(holds(all, some, FILES[i]) && !json_equal(all, some));
         const struct res_figures *one = &whole.workloads[0].candidates[1].figures,
                                  *other = &rows.workloads[0].candidates[1].figures;
         CHECK(one->steady_ns_per_op > 0 && one->steady_ns_per_op == other->steady_ns_per_op);
         CHECK(one->peak_bytes > 0 && one->peak_bytes == other->peak_bytes);
-        json_decref(all);
-        json_decref(some);
-        res_result_release(&whole);
-        res_result_release(&rows);
-        free(text);
     }
 }
 
 /* Cut off anywhere, or with a hole: both ways say so, in the same words. */
 TEST(a_torn_result_is_refused_without_what_no_row_names_too)
 {
-    char *text = text_of("tests/cli/data/result.json");
+    OWNED_TEXT *text = text_of("tests/cli/data/result.json");
     const size_t size = strlen(text);
     for (size_t at = 1; at < size; at += 97) {
         const char kept = text[at];
         for (int hole = 0; hole < 2; hole++) {
             struct res_result one, other;
-            char *whole = load(text, hole ? size : at, false, &one);
-            char *rows = load(text, hole ? size : at, true, &other);
+            OWNED_TEXT *whole = load(text, hole ? size : at, false, &one);
+            OWNED_TEXT *rows = load(text, hole ? size : at, true, &other);
             CHECK_STR(rows, whole);
             CHECK(hole || *whole != '\0');
             if (*whole == '\0') { /* the parser passes over it behind a number */
                 res_result_release(&one);
                 res_result_release(&other);
             }
-            free(whole);
-            free(rows);
             text[at] = hole ? kept : '\0';
         }
     }
-    free(text);
 }
 
 struct part {
@@ -292,7 +231,7 @@ TEST(a_text_keeps_what_rows_name)
         {"[]", NULL},
         {"", NULL},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         char kept[128] = "";
         size_t size;
         struct res_lists lists = {.left = 100};
@@ -307,14 +246,14 @@ TEST(a_text_keeps_what_rows_name)
 /* Whether the counts are taken from the text, not by the parser: the 17 of these words, of 40 that may be. */
 static bool is_list_taken(const char *last)
 {
-    struct res_lists lists = {.left = 40};
+    OWNED(res_lists) lists = {.left = 40};
     struct part part;
     char kept[256] = "", *problem = NULL,
          *text = res_printf("{\"counts\": [ 0,1,2,3,4,5,6,7,8,9 , 10,11,12,13,14,15,%s]}", last);
     size_t size;
     CHECK(res_described_text(&PART, text, strlen(text), kept, &size, &lists));
     const bool is_taken = lists.count == 1;
-    json_t *json = json_loads(kept, 0, NULL);
+    json_auto_t *json = json_loads(kept, 0, NULL);
     if (is_taken) {
         CHECK_STR(kept, "{\"counts\":0}");
         CHECK(res_described_read_lists(&PART, json, &lists, &part, &problem));
@@ -326,8 +265,6 @@ static bool is_list_taken(const char *last)
     } else {
         CHECK(strstr(kept, last) != NULL); /* as it is */
     }
-    json_decref(json);
-    res_lists_release(&lists);
     free(text);
     return is_taken;
 }
@@ -338,7 +275,7 @@ TEST(long_lists_of_counts_pass_by_the_parser)
     CHECK(is_list_taken("999999999999999999"));
     CHECK(!is_list_taken("9999999999999999999"));
     static const char *const OTHERS[] = {"-1", "1.5", "1e3", "01", "\"16\"", "[1]", "null", "1 2", ""};
-    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
         CHECK(!is_list_taken(OTHERS[i]));
     CHECK(!is_list_taken("16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40"));
 }
@@ -348,7 +285,7 @@ TEST(a_text_of_lists_within_lists_is_left_to_the_parser)
 {
     enum { DEEP = 1 << 21 };
     static const char BEGIN[] = "{\"workloads\":";
-    char *text = malloc(sizeof BEGIN + DEEP), *kept = malloc(sizeof BEGIN + DEEP);
+    OWNED_TEXT *text = malloc(sizeof BEGIN + DEEP), *kept = malloc(sizeof BEGIN + DEEP);
     size_t size;
     if (text == NULL || kept == NULL)
         abort();
@@ -356,6 +293,4 @@ TEST(a_text_of_lists_within_lists_is_left_to_the_parser)
     memset(text + sizeof BEGIN - 1, '[', DEEP);
     struct res_lists lists = {0};
     CHECK(!res_described_text(&RES_RESULT, text, sizeof BEGIN - 1 + DEEP, kept, &size, &lists));
-    free(text);
-    free(kept);
 }

@@ -1,6 +1,5 @@
 /* test_results_steady.c - steady times and their intervals of known samples; when rounds are enough. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/experiment.h"

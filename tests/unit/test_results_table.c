@@ -14,7 +14,7 @@
 TEST(a_number_is_not_parted_from_its_unit)
 {
     static const char *const UNITS[] = {"%,", "MB;", "kB)", "ns"};
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(UNITS); i++) {
         for (int width = 60; width < 100; width++) {
             struct res_text text = {0};
             char words[160], parted[32];
@@ -30,11 +30,7 @@ TEST(a_number_is_not_parted_from_its_unit)
             free(text.text);
         }
     }
-}
-
-TEST(a_number_before_another_word_may_end_a_line)
-{
-    struct res_text text = {0};
+    struct res_text text = {0}; /* before another word it may end a line */
     res_lines_add(
         &text, "label",
         "aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa aaaaaaaaa 48 machines");
@@ -55,46 +51,40 @@ TEST(same_is_what_surely_differs_by_little)
         {1.14, 1.90, RES_MORE, "slower"},           {0.99, 1.01, RES_UNDECIDED, RES_CELL_NOT_SHOWN},
         {NAN, NAN, RES_SAME, RES_CELL_NOT_SHOWN},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(CASES); i++)
         CHECK_STR(res_verdict_shown(CASES[i].verdict, CASES[i].low, CASES[i].high), CASES[i].shown);
 }
 
 TEST(a_setting_that_nobody_tells_of_is_named)
 {
-    json_t *workload = json_loads(
-        "{\"candidates\": [{\"name\": \"glibc\", \"runs\": [{\"proof\": {\"settings\": {"
-        "\"a\": {\"from\": \"measured\"}}}}]}, {\"name\": \"mine\", \"runs\": [{\"proof\": "
-        "{\"settings\": {\"MINE\": {\"from\": \"nobody\"}, \"YOURS\": {\"from\": "
-        "\"nobody\"}}}}]}]}",
-        0, NULL);
+    json_t *workload = json_of(
+        "{'candidates': [{'name': 'glibc', 'runs': [{'proof': {'settings': {'a': {'from': 'measured'}}}}]}, "
+        "{'name': 'mine', 'runs': [{'proof': {'settings': {'MINE': {'from': 'nobody'}, 'YOURS': {'from': "
+        "'nobody'}}}}]}]}");
     const char *words = typed_note(typed_workload(workload, "glibc"), "unproven");
     CHECK(words != NULL && strstr(words, "mine with MINE, YOURS: nothing tells") == words);
-    json_decref(workload);
-    workload = json_loads("{\"candidates\": [{\"name\": \"glibc\", \"runs\": []}]}", 0, NULL);
+    workload = json_of("{'candidates': [{'name': 'glibc', 'runs': []}]}");
     CHECK(typed_note(typed_workload(workload, "glibc"), "unproven") == NULL);
-    json_decref(workload);
 }
 
 /* Another file's words are not taken over, and least of all what is to be pasted. */
 TEST(notes_of_a_file_are_made_anew)
 {
-    json_t *result = json_loads(
-        "{\"notes\": [{\"severity\": \"advice\", \"label\": \"to paste\", \"text\": "
-        "\"x\", \"detail\": \"rm -r /\"}], \"workloads\": [{\"candidates\": [{\"name\": "
-        "\"glibc\"}], \"notes\": [{\"label\": \"advice\", \"text\": \"Try mine.\"}]}]}",
-        0, NULL);
+    json_auto_t *result = json_of(
+        "{'notes': [{'severity': 'advice', 'label': 'to paste', 'text': 'x', 'detail': 'rm -r /'}], "
+        "'workloads': "
+        "[{'candidates': [{'name': 'glibc'}], 'notes': [{'label': 'advice', 'text': 'Try mine.'}]}]}");
     const struct res_result *known = typed(result);
     CHECK_U64(known->note_count, 1);
     CHECK_STR(known->notes[0].label, "machine");
     CHECK(typed_note(&known->workloads[0], "advice") == NULL);
     CHECK_STR(typed_note(&known->workloads[0], "verdict"), "time: there is nothing to compare ? with");
-    json_decref(result);
 }
 
 TEST(details_are_told_by_themselves)
 {
-    json_t *workload = json_loads("{\"candidates\": [{\"name\": \"glibc\"}]}", 0, NULL);
-    const struct res_result_workload *known = typed_workload(workload, "glibc");
+    const struct res_result_workload *known = typed_workload(json_of("{'candidates': [{'name': 'glibc'}]}"),
+                                                             "glibc");
     struct res_text few = {0}, all = {0};
     res_notes_screen(&few, known->notes, known->note_count, NULL, false);
     res_notes_details(&all, known->notes, known->note_count);
@@ -103,7 +93,6 @@ TEST(details_are_told_by_themselves)
     CHECK(widest(few.text) <= RES_SCREEN_COLUMNS);
     free(few.text);
     free(all.text);
-    json_decref(workload);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -138,22 +127,21 @@ static void check_sentence(const char *words)
 
 static bool is_in(const char *words, const char *slot)
 {
-    char *mark = res_printf("{%s}", slot);
+    OWNED_TEXT *mark = res_printf("{%s}", slot);
     const bool found = words != NULL && strstr(words, mark) != NULL;
-    free(mark);
     return found;
 }
 
 TEST(sentences_have_the_slots_that_there_are)
 {
-    for (size_t i = 0; i < sizeof SENTENCES / sizeof SENTENCES[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(SENTENCES); i++)
         for (const struct res_sentence *row = SENTENCES[i]; row->words != NULL; row++) {
             check_sentence(row->words);
             check_sentence(row->detail);
         }
     for (const struct res_slot *slot = __start_res_slots, *end = slot + RES_SLOT_COUNT; slot < end; slot++) {
         bool used = false;
-        for (size_t k = 0; k < sizeof SENTENCES / sizeof SENTENCES[0]; k++)
+        for (size_t k = 0; k < COUNT_OF(SENTENCES); k++)
             for (const struct res_sentence *row = SENTENCES[k]; row->words != NULL; row++)
                 used = used || is_in(row->words, slot->name) || is_in(row->detail, slot->name);
         if (!used)
@@ -168,110 +156,66 @@ TEST(sentences_have_the_slots_that_there_are)
 /* ratio: of time and of peak memory. */
 static json_t *entry_of(const char *name, double ratio, const char *time_verdict, const char *peak_verdict)
 {
-    return json_pack("{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:f, s:f, s:s}, s:[]}", "name", name,
-                     "version", "1", "time", "ratio", ratio, "ratio_low", ratio - 0.001, "ratio_high",
-                     ratio + 0.001, "verdict", time_verdict, "steady_ns_per_op", 20 * ratio, "resident",
-                     "peak_bytes", 1e7 * ratio, "peak_ratio", ratio, "peak_verdict", peak_verdict, "runs");
+    return json_of(
+        "{'name': '%s', 'version': '1', 'time': {'ratio': %g, 'ratio_low': %g, 'ratio_high': %g, "
+        "'verdict': '%s', 'steady_ns_per_op': %g}, 'resident': {'peak_bytes': %g, 'peak_ratio': %g, "
+        "'peak_verdict': '%s'}, 'runs': []}",
+        name, ratio, ratio - 0.001, ratio + 0.001, time_verdict, 20 * ratio, 1e7 * ratio, ratio,
+        peak_verdict);
 }
 
-static char *table_of(double ratio, const char *time_verdict, const char *peak_verdict)
+/* Of glibc and another, which is released. */
+static char *table_of(json_t *other, const char *more, bool colour)
 {
-    const struct res_style style = {.colour = true, .details = true};
-    json_t *workload = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:[o, o], s:o, s:n}", "name", "web.wl",
-                                 "ops", 100000, "threads", 1, "duration_ns", 1000000, "live_peak_bytes",
-                                 1000000, "rounds", 10, "candidates", entry_of("glibc", 1, "same", "same"),
-                                 entry_of("jemalloc", ratio, time_verdict, peak_verdict), "control",
-                                 entry_of("glibc", 1, "same", "same"), "floor");
-    json_t *result = json_pack("{s:s, s:s, s:i, s:i, s:{}, s:[], s:[o]}", "schema", RES_SCHEMA, "baseline",
-                               "glibc", "rounds", 10, "seed", 1, "machine", "missing", "workloads", workload);
-    char *text = res_table_text(typed(result), &style);
-    json_decref(result);
-    return text;
+    json_auto_t *result = json_of(
+        "{'schema': '" RES_SCHEMA
+        "', 'baseline': 'glibc', 'rounds': 10, 'seed': 1, 'machine': {}, 'missing': [], "
+        "'workloads': [{'name': 'web.wl', 'ops': 100000, 'threads': 1, 'duration_ns': 1000000, "
+        "'live_peak_bytes': 1000000, 'rounds': 10, 'candidates': [], 'floor': null}]}");
+    json_t *workload = json_at(result, "workloads.0"), *candidates = json_at(workload, "candidates");
+    json_array_append_new(candidates, json_more(entry_of("glibc", 1, "same", "same"), json_of("%s", more)));
+    json_array_append_new(candidates, json_more(other, json_of("%s", more)));
+    json_object_set_new(workload, "control", entry_of("glibc", 1, "same", "same"));
+    return res_table_text(typed(result), &(struct res_style){.colour = colour, .details = true});
 }
 
-static bool shows(double ratio, const char *time_verdict, const char *peak_verdict, const char *words)
-{
-    char *text = table_of(ratio, time_verdict, peak_verdict);
-    const bool found = strstr(text, words) != NULL;
-    if (!found)
-        fprintf(stderr, "no \"%s\" in:\n%s\n", words, text);
-    free(text);
-    return found;
-}
-
+/* What is shown and small keeps its word; noise has none. */
 TEST(what_is_shown_and_large_has_a_colour)
 {
-    CHECK(shows(1.05, "slower", "more", RED "slower"));
-    CHECK(shows(1.05, "slower", "more", "+5.0% " RED "more"));
-    CHECK(shows(0.95, "faster", "less", GREEN "faster"));
-    CHECK(shows(0.95, "faster", "less", "-5.0% " GREEN "less"));
-}
-
-TEST(what_is_shown_and_small_keeps_its_word)
-{
-    CHECK(shows(1.003, "slower", "more", " +0.3% more"));
-    CHECK(shows(1.003, "slower", "more", " slower"));
-    CHECK(shows(0.997, "faster", "less", " -0.3% less"));
-    CHECK(shows(0.997, "faster", "less", " faster"));
-}
-
-TEST(noise_has_none)
-{
-    CHECK(shows(1.05, "same", "same", " +5.0% same"));
+    static const struct {
+        double ratio;
+        const char *time, *peak, *words;
+    } CASES[] = {
+        {1.05, "slower", "more", RED "slower"},   {1.05, "slower", "more", "+5.0% " RED "more"},
+        {0.95, "faster", "less", GREEN "faster"}, {0.95, "faster", "less", "-5.0% " GREEN "less"},
+        {1.003, "slower", "more", " +0.3% more"}, {1.003, "slower", "more", " slower"},
+        {0.997, "faster", "less", " -0.3% less"}, {0.997, "faster", "less", " faster"},
+        {1.05, "same", "same", " +5.0% same"},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        OWNED_TEXT *text = table_of(entry_of("jemalloc", CASES[i].ratio, CASES[i].time, CASES[i].peak), "{}",
+                                    true);
+        if (strstr(text, CASES[i].words) == NULL)
+            CHECK_STR(text, CASES[i].words);
+    }
 }
 
 /* ---- names of any length -------------------------------------------------------------------- */
 
-/* The line that begins so; the caller's to free. */
-static char *line_with(const char *text, const char *begin)
-{
-    const char *at = strstr(text, begin);
-    return at != NULL ? strndup(at, strcspn(at, "\n")) : strdup("");
-}
-
 static char *wide_table_of(const char *name, const char *version)
 {
-    const struct res_style style = {.colour = false, .details = true};
-    json_t *candidates = json_pack("[o, o]", entry_of("glibc", 1, "same", "same"),
-                                   entry_of(name, 0.323, "faster", "less"));
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(candidates, index, candidate)
-    {
-        json_object_set_new(candidate, "version", json_string(version));
-        json_object_set_new(candidate, "latency",
-                            json_pack("{s:f, s:f}", "p99_ns", 935.4, "p99_9_ns", 3075.0));
-    }
-    json_t *result = json_pack(
-        "{s:s, s:s, s:i, s:i, s:{}, s:[], s:[{s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:n}]}", "schema",
-        RES_SCHEMA, "baseline", "glibc", "rounds", 10, "seed", 1, "machine", "missing", "workloads", "name",
-        "web.wl", "ops", 100000, "threads", 1, "duration_ns", 1000000, "live_peak_bytes", 1000000, "rounds",
-        10, "candidates", candidates, "control", entry_of("glibc", 1, "same", "same"), "floor");
-    char *text = res_table_text(typed(result), &style);
-    json_decref(result);
-    return text;
-}
-
-TEST(a_long_name_has_a_line_of_its_own_and_costs_no_column)
-{
-    static const char NAME[] = "jemalloc+narenas=1+dirty_decay_ms=0+muzzy_decay_ms=0";
-    char *text = wide_table_of(NAME, "5.3.0");
-    CHECK(strstr(text, "95 % range") != NULL && strstr(text, "[-67.8 -67.6]") != NULL);
-    CHECK(strstr(text, "version") != NULL && strstr(text, "faults") != NULL && strstr(text, " end ") != NULL);
-    CHECK(strstr(text, "left out") == NULL);
-    CHECK(widest(text) <= RES_TABLE_COLUMNS);
-    char *own = line_with(text, NAME);
-    CHECK_STR(own, NAME); /* nothing behind it */
-    free(own);
-    free(text);
+    char more[256];
+    snprintf(more, sizeof more, "{\"version\": \"%s\", \"latency\": {\"p99_ns\": 935.4, \"p99_9_ns\": 3075}}",
+             version);
+    return table_of(entry_of(name, 0.323, "faster", "less"), more, false);
 }
 
 TEST(what_is_left_out_is_said_and_is_never_the_range)
 {
-    char *text = wide_table_of("jemalloc", "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c-of-somebody");
+    OWNED_TEXT *text = wide_table_of("jemalloc",
+                                     "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c-of-somebody");
     CHECK(strstr(text, "95 % range") != NULL && strstr(text, "[-67.8 -67.6]") != NULL);
     CHECK(strstr(text, "54eaed1d") == NULL);
     CHECK(strstr(text, "left out    version") != NULL && strstr(text, "--json") != NULL);
     CHECK(widest(text) <= RES_TABLE_COLUMNS);
-    free(text);
 }

@@ -33,20 +33,16 @@ TEST(a_saving_that_the_programs_own_code_may_eat_is_not_promised)
 
 /* ---- what starts take ------------------------------------------------------------------------ */
 
-/* Fast, which saves 40 of 100 ms, with so much of CPU time more in each of so many starts: of all the recording's calls it has this share. */
 static const struct res_result_workload *started(double more_ns, int processes, double events_share,
                                                  const char *live)
 {
-    json_t *base = entry_of(&BASE), *fast = entry_of(&FAST);
-    json_object_set_new(fast, "start",
-                        json_pack("{s:f, s:f}", "cpu_ns", 1e6 + more_ns, "more_cpu_ns", more_ns));
-    json_t *workload = json_pack("{s:i, s:i, s:i, s:f, s:s, s:[o, o], s:o, s:n, s:o}", "ops", 1000000,
-                                 "rounds", ROUNDS, "processes", processes, "events_share", events_share,
-                                 "live", live, "candidates", base, fast, "control", entry_of(&BASE), "floor",
-                                 "process", json_loads(PROCESS, 0, NULL));
-    const struct res_result_workload *known = typed_workload(workload, "glibc");
-    json_decref(workload);
-    return known;
+    json_t *workload = program_of(&FAST, 1,
+                                  json_of("{'processes': %d, 'events_share': %g, 'live': '%s', "
+                                          "'memory_rounds': 0, 'process': %s}",
+                                          processes, events_share, live, PROCESS));
+    json_more(json_at(workload, "candidates.1"),
+              json_of("{'start': {'cpu_ns': %.17g, 'more_cpu_ns': %.17g}}", 1e6 + more_ns, more_ns));
+    return typed_workload(workload, "glibc");
 }
 
 TEST(what_starts_take_is_taken_off_the_savings)
@@ -73,24 +69,20 @@ TEST(shares_are_of_the_allocator_that_was_recorded)
 {
     static const struct figures slow = {"slow", 1 / 0.6, 0.02, 1.5, 0.002, 1e7, 0.05, 1, 1};
     for (int named = 0; named < 3; named++) {
-        json_t *base = entry_of(&slow), *control = entry_of(&slow);
-        json_object_set_new(base, "name", json_string("other"));
-        json_object_set_new(control, "name", json_string("other"));
-        json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o], s:o, s:n, s:o}", "ops", 1000000, "rounds",
-                                     ROUNDS, "memory_rounds", ROUNDS, "candidates", base, entry_of(&BASE),
-                                     "control", control, "floor", "process", json_loads(PROCESS, 0, NULL));
+        json_t *workload = program_of(&BASE, 1, json_of("{'process': %s}", PROCESS));
+        json_t *base = json_more(entry_of(&slow), json_of("{'name': 'other'}"));
+        json_array_set_new(json_at(workload, "candidates"), 0, base);
+        json_array_set_new(json_at(workload, "candidates"), 1, entry_of(&BASE));
+        json_object_set(workload, "control", base);
         if (named > 0)
-            json_object_set_new(workload, "runs_on",
-                                json_pack("{s:s}", "name", named == 1 ? "glibc" : "scudo"));
+            json_more(workload, json_of("{'runs_on': {'name': '%s'}}", named == 1 ? "glibc" : "scudo"));
         const struct res_result_workload *known = typed_workload(workload, "other");
         const struct res_result result = {.baseline = NULL};
-        json_decref(workload);
         const double calls = named == 1 ? 100e6 : 100e6 / 0.6, heap = named == 1 ? 1e8 : 1.5e8;
         CHECK(named == 2 ? isnan(known->share_time) : fabs(known->share_time - calls / 1e9) < 1e-6);
         CHECK(named == 2 ? isnan(known->share_memory) : fabs(known->share_memory - heap / 2e8) < 1e-6);
-        char *share = res_verdict_share(&result, known);
+        OWNED_TEXT *share = res_verdict_share(&result, known);
         CHECK((strstr(share, "unknown: scudo, which it ran on, was not replayed") != NULL) == (named == 2));
-        free(share);
     }
 }
 
@@ -122,14 +114,10 @@ TEST(calls_that_lack_are_no_share_of_the_program_and_no_ground)
          "time: no verdict, 50 % of its calls were not recorded\n"},
         {"removed_calls", 12000, RES_ANSWER_TAKE, "time: fast saves 40 % of malloc's time"},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        json_t *workload = json_pack("{s:i, s:b, s:i, s:i, s:i, s:[o, o], s:o, s:n, s:o}", "ops", 1000000,
-                                     "complete", 0, CASES[i].cause, CASES[i].calls, "rounds", ROUNDS,
-                                     "memory_rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&FAST),
-                                     "control", entry_of(&BASE), "floor", "process",
-                                     json_loads(PROCESS, 0, NULL));
-        const struct res_result_workload *known = typed_workload(workload, "glibc");
-        json_decref(workload);
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        const struct res_result_workload *known = known_of(
+            &FAST,
+            json_of("{'complete': false, '%s': %d, 'process': %s}", CASES[i].cause, CASES[i].calls, PROCESS));
         CHECK(isfinite(known->share_time) == (i == 0) && isfinite(known->share_memory) == (i == 0));
         CHECK_U64(known->verdict->time.kind, CASES[i].kind);
         CHECK(strstr(verdict_words(known), CASES[i].words) != NULL);
@@ -216,7 +204,7 @@ TEST(what_cannot_be_is_not_advised_by)
          "5e7}",
          NULL, "a replay holds 100 MB, the program held 50.0 MB"},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         const struct figures both[] = {FAST, SMALL};
         const struct res_result_workload *known = program_with(both, 2, "known", CASES[i].process);
         CHECK((known->no_trust_time != NULL) == (CASES[i].time != NULL));
@@ -237,7 +225,7 @@ TEST(memory_of_brief_threads_depends_on_scheduling)
     } CASES[] = {{"{\"cpu_user_ns\": 9e9, \"brief_calls\": 950000}", false},
                  {"{\"cpu_user_ns\": 9e9, \"brief_calls\": 200000}", true},
                  {"{\"cpu_user_ns\": 9e9}", true}};
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         const struct res_result_workload *known = program_with(&SMALL, 1, "known", CASES[i].process);
         CHECK((known->verdict->peak.candidate != NULL) == CASES[i].trusted);
         CHECK(known->no_trust_time == NULL);
@@ -259,25 +247,22 @@ TEST(times_that_wait_for_threads_are_no_ground)
                  {2, 4e6, 2e6, true, true},
                  {2, NAN, NAN, true, true},
                  {1, 20e6, 20e6, true, true}};
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        json_t *entries[] = {entry_of(&BASE), entry_of(&FAST)};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        json_t *workload = program_of(&FAST, 1, json_of("{'threads': %d}", CASES[i].threads));
         for (int entry = 0; entry < 2; entry++) {
             const double blocked = entry == 0 ? CASES[i].baseline : CASES[i].candidate;
             size_t at;
             json_t *run;
-            json_array_foreach(json_object_get(entries[entry], "runs"), at, run)
+            json_array_foreach(json_at(workload, entry == 0 ? "candidates.0.runs" : "candidates.1.runs"), at,
+                               run)
             {
                 if (isfinite(blocked))
                     json_object_set_new(run, "blocked_ns", json_real(at == 0 ? 90e6 : blocked));
             }
         }
-        json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o], s:o, s:n}", "ops", 1000000, "threads",
-                                     CASES[i].threads, "rounds", ROUNDS, "candidates", entries[0], entries[1],
-                                     "control", entry_of(&BASE), "floor");
         const struct res_result_workload *known = typed_workload(workload, "glibc");
         CHECK((known->no_trust_time == NULL) == CASES[i].trusted);
         CHECK((known->verdict->time.candidate != NULL) == CASES[i].advised);
-        json_decref(workload);
     }
 }
 
@@ -292,20 +277,16 @@ TEST(more_page_faults_than_the_whole_process_are_no_ground)
                  {900, 300, true},
                  {300, 30000, true},
                  {50000, NAN, true}};
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        json_t *base = entry_of(&BASE);
-        json_object_set_new(base, "faults_minor", json_real(CASES[i].replayed));
-        json_t *workload = json_pack("{s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "ops", 1000000,
-                                     "rounds", ROUNDS, "candidates", base, entry_of(&FAST), "control",
-                                     entry_of(&BASE), "floor", "process", "cpu_user_ns", 900000000,
-                                     "cpu_system_ns", 0, "rss_peak_bytes", 2e8);
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        json_t *workload = program_of(
+            &FAST, 1,
+            json_of("{'process': {'cpu_user_ns': 900000000, 'cpu_system_ns': 0, 'rss_peak_bytes': 2e8}}"));
+        json_object_set_new(json_at(workload, "candidates.0"), "faults_minor", json_real(CASES[i].replayed));
         if (isfinite(CASES[i].process))
-            json_object_set_new(json_object_get(workload, "process"), "faults_minor",
-                                json_real(CASES[i].process));
+            json_object_set_new(json_at(workload, "process"), "faults_minor", json_real(CASES[i].process));
         const struct res_result_workload *known = typed_workload(workload, "glibc");
         CHECK((known->no_trust_time == NULL) == CASES[i].trusted);
         CHECK((known->verdict->time.candidate != NULL) == CASES[i].trusted);
-        json_decref(workload);
     }
 }
 
@@ -313,7 +294,7 @@ TEST(more_page_faults_than_the_whole_process_are_no_ground)
 TEST(no_verdict_on_memory_that_is_not_known)
 {
     static const char *const live[] = {"from_middle", "paused", "left_behind"};
-    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(live); i++) {
         const struct res_result_workload *known = program_with(&SMALL, 1, live[i], PROCESS);
         CHECK(known->verdict->peak.candidate == NULL && known->verdict->rest.candidate == NULL);
         CHECK(strstr(verdict_words(known), "memory: not known, ") != NULL);
@@ -322,56 +303,54 @@ TEST(no_verdict_on_memory_that_is_not_known)
     }
 }
 
+/* Also where a part of malloc is not tiny, but small: what its own allocator hides is worth a word all the same. */
 TEST(an_allocator_of_the_programs_own_is_named)
 {
-    json_t *workload = json_pack("{s:s, s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "program",
-                                 "python3.11", "ops", 1000, "rounds", ROUNDS, "candidates", entry_of(&BASE),
-                                 entry_of(&FAST), "control", entry_of(&BASE), "floor", "process",
-                                 "cpu_user_ns", 1000000000, "cpu_system_ns", 0, "rss_peak_bytes", 2e10);
-    json_object_set_new(workload, "unseen_frees", json_integer(7));
-    CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "PYTHONMALLOC=malloc") != NULL);
-    CHECK(strstr(typed_note(typed_workload(workload, "glibc"), "preload"), "7 frees go past any") != NULL);
-    json_decref(workload);
-}
-
-/* A part of malloc that is not tiny, but small: what its own allocator hides is worth a word all the same. */
-TEST(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little)
-{
-    json_t *workload = json_pack(
-        "{s:s, s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "program", "python3.11", "ops", 1000000,
-        "rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&FAST), "control", entry_of(&BASE), "floor",
-        "process", "cpu_user_ns", 2000000000, "cpu_system_ns", 500000000, "rss_peak_bytes", 2e8);
-    CHECK(strstr(typed_note(typed_workload(workload, "glibc"), "heap"), "PYTHONMALLOC=malloc") != NULL);
-    json_object_set_new(workload, "program", json_string("sort"));
-    CHECK(typed_note(typed_workload(workload, "glibc"), "heap") == NULL);
-    json_object_set_new(workload, "unseen_frees", json_integer(8)); /* of a million calls: php-fpm */
-    CHECK(strncmp(typed_note(typed_workload(workload, "glibc"), "preload"), "8 frees go past any", 19) == 0);
-    json_object_set_new(workload, "unseen_frees", json_integer(4));
-    CHECK(typed_note(typed_workload(workload, "glibc"), "preload") == NULL);
-    json_decref(workload);
+    static const struct {
+        const char *program;
+        int calls, frees;
+        double cpu_ns, bytes;
+        const char *label, *words; /* of a note; NULL: there is none */
+    } CASES[] = {
+        {"python3.11", 1000, 7, 1e9, 2e10, "verdict", "PYTHONMALLOC=malloc"},
+        {"python3.11", 1000, 7, 1e9, 2e10, "preload", "7 frees go past any"},
+        {"python3.11", 1000000, 0, 2.5e9, 2e8, "heap", "PYTHONMALLOC=malloc"},
+        {"sort", 1000000, 0, 2.5e9, 2e8, "heap", NULL},
+        {"sort", 1000000, 8, 2.5e9, 2e8, "preload", "8 frees go past any"}, /* of a million calls: php-fpm */
+        {"sort", 1000000, 4, 2.5e9, 2e8, "preload", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        const struct res_result_workload *known = known_of(
+            &FAST,
+            json_of("{'program': '%s', 'ops': %d, 'unseen_frees': %d, 'memory_rounds': 0, 'process': "
+                    "{'cpu_user_ns': %g, 'cpu_system_ns': 0, 'rss_peak_bytes': %g}}",
+                    CASES[i].program, CASES[i].calls, CASES[i].frees, CASES[i].cpu_ns, CASES[i].bytes));
+        const char *said = strcmp(CASES[i].label, "verdict") == 0 ? verdict_words(known)
+                                                                  : typed_note(known, CASES[i].label);
+        CHECK((said != NULL) == (CASES[i].words != NULL));
+        CHECK(said == NULL || strstr(said, CASES[i].words) != NULL);
+    }
 }
 
 /* Nothing that would crash is there to paste; settings of the C library's malloc are. */
 TEST(what_would_crash_is_not_to_be_pasted)
 {
-    json_t *workload = json_pack("{s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "ops", 1000000,
-                                 "rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&FAST), "control",
-                                 entry_of(&BASE), "floor", "process", "cpu_user_ns", 500000000,
-                                 "cpu_system_ns", 0, "rss_peak_bytes", 2e8);
-    json_t *fast = json_array_get(json_object_get(workload, "candidates"), 1);
-    json_object_set_new(fast, "library", json_string("/lib/libfast.so"));
-    CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"), "fast");
-    json_object_set_new(workload, "unseen_frees", json_integer(8));
-    CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"),
-              "do not preload fast: 8 frees went past any (RTLD_DEEPBIND)");
-    json_object_del(workload, "unseen_frees");
-    json_object_set_new(workload, "runs_on",
-                        json_pack("{s:s, s:s, s:s}", "name", "glibc", "version", "2.36", "how", "deepbind"));
-    CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"),
-              "do not preload fast: some libraries' frees went past any (RTLD_DEEPBIND)");
-    json_object_set_new(fast, "library", json_string("/lib/libc.so.6"));
-    json_object_set_new(fast, "environment",
-                        json_pack("{s:s}", "GLIBC_TUNABLES", "glibc.malloc.arena_max=1"));
-    CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"), "fast");
-    json_decref(workload);
+    static const char *const CASES[][3] = {
+        {"'a': 1", "'library': '/lib/libfast.so'", "fast"},
+        {"'unseen_frees': 8", "'library': '/lib/libfast.so'",
+         "do not preload fast: 8 frees went past any (RTLD_DEEPBIND)"},
+        {"'runs_on': {'name': 'glibc', 'version': '2.36', 'how': 'deepbind'}", "'library': '/lib/libfast.so'",
+         "do not preload fast: some libraries' frees went past any (RTLD_DEEPBIND)"},
+        {"'runs_on': {'name': 'glibc', 'version': '2.36', 'how': 'deepbind'}",
+         "'library': '/lib/libc.so.6', 'environment': {'GLIBC_TUNABLES': 'glibc.malloc.arena_max=1'}",
+         "fast"},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        json_t *workload = program_of(&FAST, 1,
+                                      json_of("{%s, 'process': {'cpu_user_ns': 5e8, 'cpu_system_ns': "
+                                              "0, 'rss_peak_bytes': 2e8}}",
+                                              CASES[i][0]));
+        json_more(json_at(workload, "candidates.1"), json_of("{%s}", CASES[i][1]));
+        CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"), CASES[i][2]);
+    }
 }

@@ -18,14 +18,11 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, d
                 json_array_append_new(times, json_integer(second * 1000000000 + part * 250000000));
                 json_array_append_new(live, json_real(live_bytes));
             }
-    json_t *workload = json_pack("{s:i, s:I, s:i, s:i, s:[o, o], s:o, s:n, s:o, s:{s:o, s:o}}", "ops",
-                                 1000000, "duration_ns", (json_int_t)10750000000, "rounds", ROUNDS,
-                                 "memory_rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&SMALL),
-                                 "control", entry_of(&BASE), "floor", "process", process, "samples",
-                                 "time_ns", times, "live_bytes", live);
-    json_t *base = json_array_get(json_object_get(workload, "candidates"), 0);
-    json_object_set_new(workload, "live_peak_bytes", json_integer(50000000));
-    json_object_set_new(json_array_get(json_object_get(base, "runs"), 0), "live_end_bytes",
+    json_t *workload = program_of(&SMALL, 1,
+                                  json_pack("{s:I, s:i, s:o, s:{s:o, s:o}}", "duration_ns",
+                                            (json_int_t)10750000000, "live_peak_bytes", 50000000, "process",
+                                            process, "samples", "time_ns", times, "live_bytes", live));
+    json_object_set_new(json_at(workload, "candidates.0.runs.0"), "live_end_bytes",
                         json_real(live_end_bytes));
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     const bool told = strstr(verdict_words(known), " at rest") != NULL;
@@ -37,7 +34,6 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, d
     res_grid_screen(&grid, &(struct res_style){0}, &text);
     CHECK(told == (strstr(text.text, " rest") != NULL));
     free(text.text);
-    json_decref(workload);
     return told;
 }
 
@@ -65,22 +61,17 @@ TEST(who_frees_all_to_exit_was_not_recorded_at_rest)
 static const struct res_result_workload *confirmed_as(struct figures second, const char *time_verdict,
                                                       const char *peak_verdict)
 {
-    json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o, o], s:o, s:n, s:o}", "ops", 1000000, "rounds",
-                                 ROUNDS, "memory_rounds", ROUNDS, "candidates", entry_of(&BASE),
-                                 entry_of(&FAST), entry_of(&second), "control", entry_of(&BASE), "floor",
-                                 "process", json_loads(PROCESS, 0, NULL));
-    json_t *control = json_pack("{s:s, s:b, s:i, s:{s:f, s:[f, f, f, f]}, s:{s:s, s:s}}", "candidate",
-                                "glibc", "control", 1, "runs", 4, "time", "baseline_ns", 5e8,
-                                "baseline_samples_ns", 4e8, 5e8, 5e8, 1e9, "verdict", "time", "undecided",
-                                "peak", "undecided");
-    json_t *small = json_pack("{s:s, s:b, s:i, s:{s:s, s:s}}", "candidate", "small", "control", 0, "runs", 4,
-                              "verdict", "time", time_verdict, "peak", peak_verdict);
-    json_t *result = json_pack("{s:s, s:[o], s:{s:i, s:s}, s:[o, o]}", "baseline", "glibc", "workloads",
-                               workload, "confirmation", "runs", 8, "timed_by", "wait4", "confirmed", small,
-                               control);
-    const struct res_result_workload *known = typed(result)->workloads;
-    json_decref(result);
-    return known;
+    const struct figures both[] = {FAST, second};
+    json_auto_t *result = json_of(
+        "{'baseline': 'glibc', 'confirmation': {'runs': 8, 'timed_by': 'wait4'}, 'confirmed': ["
+        "{'candidate': 'small', 'control': false, 'runs': 4, 'verdict': {'time': '%s', 'peak': '%s'}}, "
+        "{'candidate': 'glibc', 'control': true, 'runs': 4, 'time': {'baseline_ns': 5e8, "
+        "'baseline_samples_ns': [4e8, 5e8, 5e8, 1e9]}, 'verdict': {'time': 'undecided', 'peak': "
+        "'undecided'}}]}",
+        time_verdict, peak_verdict);
+    json_object_set_new(result, "workloads",
+                        json_pack("[o]", program_of(both, 2, json_of("{'process': %s}", PROCESS))));
+    return typed(result)->workloads;
 }
 
 static const struct res_result_workload *confirmed_with(const char *peak_verdict)
@@ -124,9 +115,8 @@ TEST(a_heap_that_cannot_be_is_no_share)
                           "\"rss_anon_peak_bytes\": 5e7}";
     const struct res_result_workload *known = program_with(&SMALL, 1, "known", process);
     const struct res_result result = {.confirmed_count = 0};
-    char *share = res_verdict_share(&result, known);
+    OWNED_TEXT *share = res_verdict_share(&result, known);
     CHECK(strstr(share, "and 100.0 MB (not trustworthy)") != NULL && strstr(share, " of 90") == NULL);
-    free(share);
 }
 
 /* As of a process that was attached to while it ran. */
@@ -140,19 +130,15 @@ TEST(a_part_of_a_run_has_no_share)
                                              .share_time = NAN,
                                              .share_memory = NAN};
     const struct res_result result = {.confirmed_count = 0};
-    char *share = res_verdict_share(&result, &part);
+    OWNED_TEXT *share = res_verdict_share(&result, &part);
     CHECK(strncmp(share, "malloc's share is unknown: only a part", 38) == 0);
-    free(share);
 }
 
 TEST(calls_that_are_not_timed_are_not_counted)
 {
-    json_t *workload = json_pack("{s:i, s:i, s:[o], s:o}", "ops", 1000, "inherited_ops", 400, "candidates",
-                                 entry_of(&BASE), "control", entry_of(&BASE));
-    char *head = res_verdict_head(typed_workload(workload, "glibc"));
+    OWNED_TEXT *head = res_verdict_head(
+        typed_workload(program_of(NULL, 0, json_of("{'ops': 1000, 'inherited_ops': 400}")), "glibc"));
     CHECK(strncmp(head, "600 calls, ", 11) == 0);
-    free(head);
-    json_decref(workload);
 }
 
 /* 150 kB: 30 % of a heap, and nothing to anybody. */
@@ -167,29 +153,27 @@ TEST(little_memory_does_not_matter)
 
 static const char *hint_of(json_t *workload, double cpu_ns, const char *cut)
 {
-    json_t *all = json_pack("{s:s, s:[O]}", "baseline", "glibc", "workloads", workload);
+    json_auto_t *all = json_pack("{s:s, s:[O]}", "baseline", "glibc", "workloads", workload);
     json_object_set_new(json_object_get(workload, "process"), "cpu_user_ns", json_real(cpu_ns));
     struct res_result *result = typed(all);
     result->asked = (struct res_asked){.command = "sort big", .cut = cut, .run_ns = cut != NULL ? 6e8 : 0};
     res_notes_fill(result);
-    json_decref(all);
     return typed_note(result->workloads, "confirm");
 }
 
 /* A command that computes when it is stopped is no service. What one of many processes took is no run's time. */
 TEST(what_a_confirmation_takes_is_told_where_it_is_known)
 {
-    json_t *workload = json_pack(
-        "{s:i, s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:f, s:f, s:s}}", "ops", 1000000, "rounds", ROUNDS,
-        "duration_ns", 600000000, "candidates", entry_of(&BASE), entry_of(&FAST), "control", entry_of(&BASE),
-        "floor", "process", "cpu_system_ns", 0, "rss_peak_bytes", 2e8, "ran_ns", 6e8, "ended", "signal 2");
+    json_auto_t *workload = program_of(
+        &FAST, 1,
+        json_of("{'memory_rounds': 0, 'duration_ns': 600000000, 'process': {'cpu_system_ns': 0, "
+                "'rss_peak_bytes': 2e8, 'ran_ns': 6e8, 'ended': 'signal 2'}}"));
     CHECK_STR(hint_of(workload, 5e8, "until Ctrl-C, 600 ms"), "runs it to its end each time");
     CHECK_STR(hint_of(workload, 2e8, "until Ctrl-C, 600 ms"), "runs the service itself");
     json_object_set_new(json_object_get(workload, "process"), "ended", json_string("exit 0"));
     CHECK(strstr(hint_of(workload, 5e8, NULL), " runs of it, ") != NULL);
     json_object_set_new(workload, "processes", json_integer(5));
     CHECK_STR(hint_of(workload, 5e8, NULL), "runs it in pairs");
-    json_decref(workload);
 }
 
 /* ---- who is named ---------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* test_shim_code.c - what the recorder knows of code and of stacks: modules' rules, code that changes, the mapping that an address lies in, by both
  * ways of asking. */
 #include <pthread.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "shim/sites/modules.h"
@@ -22,8 +21,6 @@ static struct modules modules;
 
 static int find_none(void *address, struct modules_found *found)
 {
-    (void)address;
-    (void)found;
     return -1;
 }
 

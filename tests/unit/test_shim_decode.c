@@ -25,6 +25,11 @@ static void set_up(void)
     next_word = FIRST_WORD;
 }
 
+BEFORE_EACH
+{
+    set_up();
+}
+
 static void put(uint64_t word)
 {
     ((uint64_t *)chunk_bytes)[next_word++] = word;
@@ -72,26 +77,10 @@ static const struct fp_shape *shape_of(uint32_t mark)
     return &block.shapes[block.marks[mark].shape];
 }
 
-TEST(shapes_are_shared)
-{
-    set_up();
-    put_stamp(7, 1000);
-    for (uint64_t i = 0; i < 1000; i++)
-        put_call(i % 2 ? FP_CALL_FREE : FP_CALL_MALLOC, i * 16, i % 2 ? 0 : 8 + i % 4);
-    CHECK_U64(decode(0), 0);
-    CHECK_U64(block.mark_count, 1000);
-    CHECK_U64(block.shape_count, 3); /* malloc(8), free, malloc(10) */
-    CHECK_U64(block.base_epoch, 7);
-    CHECK_U64(block.stamp_count, 1);
-    CHECK_U64(block.stamps[0].time_ns, 1000);
-    CHECK(words >= next_word);
-}
-
 /* Every call and mark, in the shortest record that its numbers fit and in the others. */
 TEST(records_of_all_lengths)
 {
     uint32_t mark = 0;
-    set_up();
     put_stamp(1, 1);
     for (unsigned call = 0; call < 64; call++) {
         const uint64_t address = UINT64_C(0xfffffffffff0) - 16 * call;
@@ -130,7 +119,6 @@ TEST(records_of_all_lengths)
 TEST(shapes_all_different)
 {
     uint64_t number = 0;
-    set_up();
     for (unsigned chunk = 0; chunk < COLLECT_CHUNKS_PER_BLOCK; chunk++) {
         next_word = FIRST_WORD;
         put_stamp(1, 1);
@@ -150,7 +138,6 @@ TEST(shapes_all_different)
 /* The first word that is 0 is the end. What a killed writer left behind it is no record, but must be wiped. */
 TEST(a_record_cut_short_is_none)
 {
-    set_up();
     put_stamp(1, 1);
     put_call(FP_CALL_MALLOC, 16, 1);
     put(0);
@@ -166,7 +153,6 @@ TEST(a_record_cut_short_is_none)
 
 TEST(damaged_records_are_counted)
 {
-    set_up();
     put_stamp(1, 1);
     put(fp_record_first(FP_RECORD_LONG, FP_CALL_COUNT, 16));
     put(fp_record_first(FP_RECORD_WIDE, 255, 16));
@@ -190,15 +176,13 @@ TEST(damaged_records_are_counted)
 TEST(epochs)
 {
     const uint64_t high = (UINT64_C(5) << 40) - 10;
-    uint32_t next;
-    set_up();
     put_stamp(high, 1);
     put_call(FP_CALL_FREE, 16, 0);
     put_epoch(high + 20);
     put_call(FP_CALL_FREE, 16, 0);
     put_stamp(high + (UINT64_C(1) << 33), 2);
     put_call(FP_CALL_FREE, 16, 0);
-    next = decode(0);
+    uint32_t next = decode(0);
     CHECK_U64(next, FIRST_WORD + 7);
     CHECK_U64(block.base_epoch, high);
     CHECK_U64(block.mark_count, 2);
@@ -218,7 +202,6 @@ TEST(epochs)
 
 TEST(stamps_do_not_decrease)
 {
-    set_up();
     put_stamp(1, 5000);
     put_stamp(1, 4000); /* before the same mark: one stamp, and time stands still */
     put_call(FP_CALL_FREE, 16, 0);
@@ -258,16 +241,14 @@ TEST(addresses_come_back)
     static uint64_t given[FP_BLOCK_MARKS_MAX];
     uint32_t count = 0, wrong = 0;
     uint64_t random = 1;
-    set_up();
     for (unsigned chunk = 0; chunk < COLLECT_CHUNKS_PER_BLOCK; chunk++) {
         memset(chunk_bytes, 0, sizeof chunk_bytes);
         next_word = FIRST_WORD;
         put_stamp(1 + chunk, 1);
         while (next_word + 2 < WORDS_PER_CHUNK) {
-            uint64_t address;
             random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            address = random >> 60 == 0 || count == 0 ? random >> (16 + (random >> 32 & 31))
-                                                      : given[(random >> 33) % count];
+            uint64_t address = random >> 60 == 0 || count == 0 ? random >> (16 + (random >> 32 & 31))
+                                                               : given[(random >> 33) % count];
             given[count++] = address;
             if (random >> 63 == 0 && address % 16 == 0)
                 put_call(FP_CALL_MALLOC, address, 8);
@@ -310,7 +291,6 @@ TEST(hostile_words)
 
 TEST(generations_of_the_dictionary)
 {
-    set_up();
     put_stamp(1, 1);
     put_call(FP_CALL_MALLOC, 16, 1);
     for (uint32_t i = 0; i < 0x20000; i++) { /* past the wrap of the generation number */

@@ -100,7 +100,6 @@ static void short_victim(const char *path, uint32_t number)
     const struct seg_view view = user_map(path);
     const uint32_t slot = user_claim_slot(&view);
     const uint64_t serial = user_attach(&view, slot, "short");
-    (void)number; /* as victim has */
     for (uint64_t sequence = 0; sequence < SHORT_CHUNKS; sequence++)
         user_send(&view, slot, serial, sequence, CALLS);
     _exit(0);
@@ -112,7 +111,6 @@ static void short_victim(const char *path, uint32_t number)
 static void forge_slot(const struct seg_view *view, uint32_t *slots, uint32_t own)
 {
     uint32_t *held = &slots[random_word() % OWN_SLOTS];
-    struct seg_slot *slot;
     if (*held == 0) {
         for (uint32_t index = 0; index < SEG_SLOT_COUNT && *held == 0; index++) {
             uint64_t word = SEG_SLOT_FREE;
@@ -122,7 +120,7 @@ static void forge_slot(const struct seg_view *view, uint32_t *slots, uint32_t ow
         }
         return;
     }
-    slot = &view->slots[*held - 1];
+    struct seg_slot *slot = &view->slots[*held - 1];
     if (atomic_load(&slot->state) != seg_slot_word(SEG_SLOT_ATTACHING, (uint32_t)getpid())) {
         *held = 0; /* we stood still for so long that it was taken back: it may be another's */
         return;
@@ -356,14 +354,13 @@ static size_t short_count;
 static void record(const char *directory, bool everything, uint64_t *ret_bytes)
 {
     char path[512];
-    pid_t bad;
     int status;
     memset(facts, 0, sizeof *facts);
     short_count = 0;
     start_collector(directory, path, sizeof path);
     for (uint32_t i = 0; i < VICTIMS; i++)
         victims[i] = start(victim, path, i);
-    bad = start(hostile, path, everything);
+    pid_t bad = start(hostile, path, everything);
     while (waitpid(bad, &status, WNOHANG) == 0) {
         if (!everything && short_count < SHORTS_MOST) {
             shorts[short_count] = start(short_victim, path, 0);
@@ -381,14 +378,13 @@ static void record(const char *directory, bool everything, uint64_t *ret_bytes)
 static uint64_t events_of(struct fp_reader *reader)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
-    struct fp_block_buffer buffer = {0};
+    OWNED(fp_block_buffer) buffer = {0};
     uint64_t events = 0;
     for (size_t i = 0; i < info->block_count; i++) {
         struct fp_block block;
         CHECK_U64(fp_reader_block(reader, i, &buffer, &block), FP_OK);
         events += block.mark_count;
     }
-    fp_block_buffer_release(&buffer);
     return events;
 }
 
@@ -417,9 +413,8 @@ static bool json_says(const char *directory, const char *text)
 {
     char path[512];
     static char json[16 << 20];
-    FILE *file;
     (void)snprintf(path, sizeof path, "%s/recording.json", directory);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
     json[fread(json, 1, sizeof json - 1, file)] = '\0';
@@ -430,9 +425,9 @@ static bool json_says(const char *directory, const char *text)
 TEST(the_others_are_whole)
 {
     const char *directory = scratch_path("own");
-    uint64_t bytes, short_calls;
+    uint64_t bytes;
     record(directory, false, &bytes);
-    short_calls = short_count * SHORT_CHUNKS * CALLS;
+    uint64_t short_calls = short_count * SHORT_CHUNKS * CALLS;
     CHECK_U64(count_whole(directory, "victim", victims, VICTIMS), facts->sent);
     CHECK_U64(count_whole(directory, "short", shorts, short_count), short_calls);
     CHECK(json_says(directory, "\"spoiled\""));

@@ -1,8 +1,5 @@
 /* test_shim_lane.c - what stands in the chunks after each way through the hooks, and what is counted as lost. */
 #include <math.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #include "footprint/fp/columns.h"
@@ -12,9 +9,6 @@
 
 TEST(calls_become_records)
 {
-    const struct fp_block *block;
-    const struct seg_chunk_header *chunk;
-    set_up(0);
     allocate(FP_CALL_MALLOC, 0x7fff12345670, 100, 0);
     allocate(FP_CALL_CALLOC, 0x1000, 8, 12);
     allocate(FP_CALL_CALLOC, 0x2000, 8, 1);
@@ -23,11 +17,11 @@ TEST(calls_become_records)
     allocate(FP_CALL_MALLOC, 0, (size_t)1 << 62, 0);
     release(0x1000);
     release(0);
-    chunk = seg_chunk(&shim_segment, 0);
+    const struct seg_chunk_header *chunk = seg_chunk(&shim_segment, 0);
     CHECK_U64(state_of(0), own_word(SEG_CHUNK_OPEN));
     CHECK_U64(chunk->serial, 77);
     CHECK_U64(chunk->sequence, 0);
-    block = decode(0);
+    const struct fp_block *block = decode(0);
     CHECK_U64(block->mark_count, 8);
     CHECK_U64(decoded_events, 8);
     check_mark(block, 0, FP_CALL_MALLOC, 0x7fff12345670, 100, 0);
@@ -48,32 +42,35 @@ static uint64_t long_extra(uint64_t i)
     return extras[i % 3];
 }
 
-/* A record of any length may meet a group's or a chunk's end: none crosses it. */
+/* A record of any length may meet a group's or a chunk's end: none crosses it. Stamps of a lane that calls seldom leave room, too. */
 TEST(long_records_at_boundaries)
 {
-    uint32_t found = 0;
-    set_up(0);
-    for (size_t i = 0; i < 9000; i++) {
-        if (i % 7 == 0)
-            slot->epoch++; /* another lane's step: one word more */
-        allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
-    }
-    for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
-        const struct fp_block *block = decode(index);
-        for (uint32_t mark = 0; mark < block->mark_count; mark++, found++) {
-            const struct fp_shape *shape = &block->shapes[block->marks[mark].shape];
-            check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
-            CHECK_U64(block->base_epoch + block->marks[mark].epoch, 2 + found / 7);
-            if (shape->size != found)
-                return; /* one message is enough */
+    for (unsigned seldom = 0; seldom < 2; seldom++) {
+        const size_t calls = seldom ? 4000 : 9000;
+        uint32_t found = 0;
+        set_up(0);
+        shim_segment.fixed.seldom_ticks = seldom;
+        for (size_t i = 0; i < calls; i++) {
+            slot->epoch += i % (seldom ? 5 : 7) == 0; /* another lane's step: one word more */
+            allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
         }
+        CHECK_U64(shim_lane->seldom, seldom);
+        for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
+            const struct fp_block *block = decode(index);
+            for (uint32_t mark = 0; mark < block->mark_count; mark++, found++) {
+                check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
+                if (!seldom)
+                    CHECK_U64(block->base_epoch + block->marks[mark].epoch, 2 + found / 7);
+                if (block->shapes[block->marks[mark].shape].size != found)
+                    return; /* one message is enough */
+            }
+        }
+        CHECK_U64(found, calls);
     }
-    CHECK_U64(found, 9000);
 }
 
 TEST(chunks_follow_each_other)
 {
-    set_up(0);
     for (uintptr_t i = 1; i <= 9000; i++)
         release(16 * i);
     CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
@@ -108,7 +105,7 @@ TEST(a_sample_has_its_share)
                  {FP_CALL_CALLOC, 100, 10},
                  {FP_CALL_MALLOC, 40000, 0},
                  {FP_CALL_MEMALIGN, 1000, 64}};
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(calls); i++) {
         const size_t bytes = calls[i].call == FP_CALL_CALLOC ? calls[i].size * calls[i].extra : calls[i].size;
         const double share = -expm1(-(double)bytes / 32768), expected = 7000 * share;
         uint32_t released = 0;
@@ -192,11 +189,9 @@ static void check_stamps(uint32_t index, uint32_t group_bytes)
 
 TEST(stamps_stand_where_they_should)
 {
-    struct lane *first;
-    set_up(0);
     for (int i = 0; i < 1000; i++)
         release(16);
-    first = shim_lane;
+    struct lane *first = shim_lane;
     check_stamps(0, LANE_GROUP_ALONE);
     shim_lane = NULL; /* another thread */
     for (int i = 0; i < 1000; i++)
@@ -214,7 +209,6 @@ TEST(stamps_stand_where_they_should)
  * until they follow each other closely. seldom_ticks of 1: any time is long; of UINT64_MAX: none is. */
 TEST(a_lane_that_calls_seldom_stamps_each_call)
 {
-    set_up(0);
     shim_segment.fixed.seldom_ticks = UINT64_MAX;
     for (int i = 0; i < 10; i++)
         release(16);
@@ -243,28 +237,8 @@ TEST(a_lane_that_calls_seldom_stamps_each_call)
     CHECK_U64(decode(0)->mark_count, 22 + 64);
 }
 
-/* Its stamps leave room for records of any length, at groups' and chunks' ends too. */
-TEST(a_lane_that_calls_seldom_loses_nothing)
-{
-    uint32_t found = 0;
-    set_up(0);
-    shim_segment.fixed.seldom_ticks = 1;
-    for (size_t i = 0; i < 4000; i++) {
-        slot->epoch += i % 5 == 0;
-        allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
-    }
-    CHECK(shim_lane->seldom);
-    for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
-        const struct fp_block *block = decode(index);
-        for (uint32_t mark = 0; mark < block->mark_count; mark++, found++)
-            check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
-    }
-    CHECK_U64(found, 4000);
-}
-
 TEST(epochs_step_with_several_lanes_only)
 {
-    set_up(0);
     shim_segment.fixed.bump_ticks = 0;
     for (int i = 0; i < 1000; i++)
         release(16);
@@ -288,7 +262,6 @@ TEST(nested_calls_are_the_allocators_own)
 {
     static const char code[2];
     struct lane *lane, *inner;
-    set_up(0);
     shim_next.allocator = (struct boot_object){(uintptr_t)code, (uintptr_t)code + 1};
     CHECK_U64(turn_take(&lane, NULL), TURN_RECORD);
     CHECK_U64(turn_take(&inner, code), TURN_FORWARD);
@@ -307,9 +280,7 @@ TEST(nested_calls_are_the_allocators_own)
 /* Left wherever it is, a lane goes on: its next records are read, in chunks without a hole. */
 TEST(a_call_that_is_left_leaves_no_trace)
 {
-    const struct fp_block *block;
     struct lane *lane;
-    set_up(0);
     release(16);
     CHECK_U64(turn_take(&lane, NULL), TURN_RECORD);
     turn_left(); /* in the allocator */
@@ -344,7 +315,7 @@ TEST(a_call_that_is_left_leaves_no_trace)
     CHECK_U64(shim_segment.states[2], SEG_CHUNK_FREE);
     release(64);
     CHECK_U64(seg_chunk(&shim_segment, 2)->sequence, 2);
-    block = decode(0);
+    const struct fp_block *block = decode(0);
     CHECK_U64(block->mark_count, 2);
     check_mark(decode(1), 0, FP_MARK_GAP, 0, 3, 0); /* where the next group begins */
 }
@@ -353,8 +324,6 @@ TEST(a_call_that_is_left_leaves_no_trace)
 TEST(handlers_calls_are_counted)
 {
     struct lane *inner;
-    const struct fp_block *block;
-    set_up(0);
     release(16);
     lane_set_gate(shim_lane, GATE_RECORD);
     CHECK_U64(turn_take(&inner, NULL), TURN_FORWARD);
@@ -363,7 +332,7 @@ TEST(handlers_calls_are_counted)
     CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 2);
     for (int i = 0; i < 100; i++)
         release(32);
-    block = decode(0);
+    const struct fp_block *block = decode(0);
     for (uint32_t mark = 0; mark < block->mark_count; mark++)
         if (block->shapes[block->marks[mark].shape].call == FP_MARK_GAP) {
             check_mark(block, mark, FP_MARK_GAP, 0, 2, 0);
@@ -391,7 +360,6 @@ TEST(a_lane_takes_the_chunks_that_are_held)
 /* A look passes over all chunks: a thread that finds none looks every few milliseconds. */
 TEST(a_lane_without_a_chunk_does_not_look_at_each_call)
 {
-    set_up(0);
     for (uint32_t index = 0; index < CHUNKS; index++)
         shim_segment.states[index] = seg_chunk_word(SEG_CHUNK_OPEN, 5, index, 1); /* another's */
     shim_segment.header->starved = 1;
@@ -431,10 +399,8 @@ TEST(dropped_calls_leave_a_gap)
 
 TEST(operators_name_the_call_that_serves_them)
 {
-    struct lane *lane;
-    set_up(0);
     release(16);
-    lane = shim_lane;
+    struct lane *lane = shim_lane;
     lane->as_call = FP_CALL_NEW_ALIGNED;
     lane->as_size = 100;
     lane->as_extra = 64;
@@ -455,7 +421,6 @@ TEST(operators_name_the_call_that_serves_them)
 
 TEST(an_operator_left_by_an_exception_has_failed)
 {
-    set_up(0);
     release(16);
     shim_lane->as_call = FP_CALL_NEW;
     shim_lane->as_size = 1000;
@@ -472,10 +437,8 @@ TEST(an_operator_left_by_an_exception_has_failed)
 /* What fork does to a lane (MADV_WIPEONFORK): the next record attaches anew. */
 TEST(a_wiped_lane_attaches_again)
 {
-    struct lane *before;
-    set_up(0);
     release(16);
-    before = shim_lane;
+    struct lane *before = shim_lane;
     lane_close_chunk(before);
     memset(before, 0, sizeof *before);
     lane_forget_inherited();
@@ -518,151 +481,8 @@ TEST(calls_without_memory_for_a_lane_are_counted)
     CHECK_U64(slot->lost[FP_LOSS_RING_FULL], 1);
 }
 
-/* ---- threads that have a lane one after the other ------------------------------------------------------- */
-
-static uint32_t last_thread;
-
-static void call_and_leave(uintptr_t calls)
-{
-    for (uintptr_t i = 0; i < calls; i++)
-        release(16);
-    /* as turn.c does in the last destructor */
-    atomic_store(&shim_lane->state, LANE_EXITED);
-    lane_leave_chunk(shim_lane);
-}
-
-static void *call_and_end(void *calls)
-{
-    last_thread = (uint32_t)gettid();
-    call_and_leave((uintptr_t)calls);
-    release(32); /* what libc frees behind it */
-    return NULL;
-}
-
-/* pthread_join returns when the thread has left its memory. The kernel knows its id for a moment longer, and as long as
- * it does, the lane is not given to another thread: lane_pool.c asks by the same tgkill. */
-static void run_thread(uintptr_t calls)
-{
-    pthread_t thread;
-    CHECK_U64(pthread_create(&thread, NULL, call_and_end, (void *)calls), 0);
-    (void)pthread_join(thread, NULL); /* it was created */
-    while (tgkill(getpid(), (pid_t)last_thread, 0) == 0)
-        (void)sched_yield(); /* it cannot fail */
-}
-
-/* All calls that stand in the chunks. */
-static uint64_t calls_found(void)
-{
-    uint64_t found = 0;
-    for (uint32_t index = 0; index < CHUNKS; index++)
-        found += fp_records_calls((const uint64_t *)seg_chunk(&shim_segment, index),
-                                  SEG_CHUNK_BYTES / sizeof(uint64_t), SEG_CHUNK_HEADER / sizeof(uint64_t));
-    return found;
-}
-
-TEST(a_lane_goes_on_in_the_chunk_that_its_last_thread_left)
-{
-    const struct seg_chunk_header *chunk;
-    struct decode_thread thread;
-    uint64_t epoch = 0;
-    uint32_t begun = 0;
-    set_up(0);
-    shim_lane = NULL;
-    for (uintptr_t i = 0; i < 3; i++)
-        run_thread(10);
-    CHECK_U64(slot->lane_count, 3);
-    chunk = seg_chunk(&shim_segment, 0);
-    CHECK_U64(seg_chunk_state_of(state_of(0)), SEG_CHUNK_LEFT);
-    CHECK_U64(state_of(1), SEG_CHUNK_FREE);
-    CHECK_U64(chunk->lane, 0);
-    for (uint32_t at = 0; at < SEG_CHUNK_BYTES / sizeof(uint64_t); at++)
-        if (decode_thread_at(chunk, at, &thread)) {
-            begun++;
-            CHECK_U64(thread.lane, begun);
-            CHECK(thread.thread_id != chunk->thread_id);
-            CHECK_U64((at + 2) * sizeof(uint64_t) % FP_RECORD_GROUP_BYTES, 0);
-            CHECK_U64(decode_skip(chunk, at, NULL, &epoch).lane, begun);
-            CHECK_U64(decode_skip(chunk, at - 1, NULL, &epoch).lane, begun - 1);
-        }
-    CHECK_U64(begun, 2);
-    CHECK_U64(seg_chunk_thread_of(state_of(0)), thread.thread_id);
-    CHECK_U64(calls_found(), 3 * 11);
-}
-
-/* At each place in a chunk the next thread may find its end: no record is lost there, and none crosses it. */
-TEST(a_chunk_may_be_left_anywhere)
-{
-    for (uintptr_t calls = 3540; calls < 3600; calls++) {
-        set_up(0);
-        shim_lane = NULL;
-        run_thread(calls);
-        run_thread(5);
-        CHECK_U64(calls_found(), calls + 1 + 5 + 1);
-    }
-}
-
-static pthread_t passer;
-static pthread_barrier_t passer_has_left, passer_may_end;
-static const struct lane *passer_lane;
-static bool passer_is_due;
-
-static void *pass_by(void *calls)
-{
-    call_and_leave((uintptr_t)calls);
-    passer_lane = shim_lane;
-    (void)pthread_barrier_wait(&passer_has_left);
-    (void)pthread_barrier_wait(&passer_may_end);
-    release(32); /* as above */
-    return NULL;
-}
-
-/* Here, between asking the kernel whether a lane's thread is gone and claiming the lane, a thread lives and comes to its last
- * calls. */
-void __real_confine_called(void);
-void __wrap_confine_called(void);
-
-void __wrap_confine_called(void)
-{
-    __real_confine_called();
-    if (!passer_is_due)
-        return;
-    passer_is_due = false;
-    CHECK_U64(pthread_create(&passer, NULL, pass_by, (void *)5), 0);
-    (void)pthread_barrier_wait(&passer_has_left);
-}
-
-/* Else both write at one cursor, and one's last call is lost without a word. */
-TEST(a_lane_is_not_taken_from_a_thread_that_came_between)
-{
-    set_up(0);
-    CHECK_U64(
-        pthread_barrier_init(&passer_has_left, NULL, 2) + pthread_barrier_init(&passer_may_end, NULL, 2), 0);
-    run_thread(10);
-    passer_is_due = true;
-    release(48);
-    CHECK(!passer_is_due);
-    CHECK(shim_lane != passer_lane);
-    (void)pthread_barrier_wait(&passer_may_end);
-    (void)pthread_join(passer, NULL);
-    release(64);
-    CHECK_U64(calls_found(), 10 + 1 + 5 + 1 + 2);
-}
-
-TEST(a_chunk_that_the_collector_took_is_not_gone_on_in)
-{
-    set_up(0);
-    shim_lane = NULL;
-    run_thread(10);
-    shim_segment.states[0] = seg_chunk_word(SEG_CHUNK_FULL, 3, 0, 0);
-    run_thread(10);
-    CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
-    CHECK_U64(seg_chunk(&shim_segment, 1)->lane, 1);
-    CHECK_U64(seg_chunk(&shim_segment, 1)->sequence, 1); /* of the stream, which goes on */
-}
-
 TEST(stopped_recordings_take_nothing_more)
 {
-    set_up(0);
     shim_segment.header->stopped = 1;
     release(16);
     release(16);
@@ -673,7 +493,6 @@ TEST(stopped_recordings_take_nothing_more)
 TEST(silences_are_waited_for_ever_shorter)
 {
     const uint64_t second = UINT64_C(1000000000);
-    set_up(0);
     shim_process->foreign = true; /* nobody to ask whether it is alive */
     CHECK(!patience_collector_is_gone());
     CHECK_U64(shim_process->silences, 0);

@@ -1,8 +1,6 @@
 /* test_shim_large.c - what is noted of large objects: shares of pages, suspects, the table's room, and that it stops. */
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,7 +107,6 @@ IN_CHILD(shares_are_those_of_pages)
     /* beyond 16 MiB by samples: exact to one of 64 slices */
     write_pages(at, 32 * MIB);
     CHECK_U64(share_of(at, 64 * MIB), 128);
-    CHECK(munmap(at, 64 * MIB) == 0);
 }
 
 IN_CHILD(what_is_not_known_is_not_told)
@@ -143,7 +140,6 @@ IN_CHILD(looks_rest)
     CHECK_U64(share_of(at, 4 * MIB), FP_SHARE_WHOLE); /* of another size */
     clock_now += 100;                                 /* twice: each look's rest is added */
     CHECK_U64(share_of(at, 2 * MIB), FP_SHARE_WHOLE);
-    CHECK(munmap(at, 4 * MIB) == 0);
 }
 
 static uint32_t used_share(char *at, uint64_t bytes, size_t written)
@@ -172,7 +168,6 @@ IN_CHILD(what_others_left_is_not_taken_for_used)
     write_pages(at, 1);
     write_pages(at + 20 * PAGE, 1);
     CHECK_U64(used_share(at + 16, 20 * PAGE, 5 * PAGE), (5 * 256 + 10) / 21);
-    CHECK(munmap(at - 3 * MIB / 4, MIB) == 0);
 }
 
 /* What is used of an object in memory that others wrote to shows in what stands there. */
@@ -197,7 +192,6 @@ IN_CHILD(contents_tell_what_was_used)
     CHECK_U64(rewritten_share(FP_CALL_NEW, at + 16, middling, 2 * PAGE, 4), (2 * 256 + 4) / 9);
     CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, few, 4 * PAGE, 5), 32);
     CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, many, MIB, 6), 64); /* by 64 pages of 1,024 */
-    CHECK(munmap(at, many) == 0);
 }
 
 IN_CHILD(of_what_calloc_zeroed_counts_what_was_written)
@@ -213,7 +207,6 @@ IN_CHILD(of_what_calloc_zeroed_counts_what_was_written)
     /* Not readable: what is in memory counts, and nobody is hurt. */
     CHECK(mprotect(at, PAGE, PROT_NONE) == 0);
     CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, middling, 0, 0), FP_SHARE_WHOLE);
-    CHECK(munmap(at, many) == 0);
 }
 
 /* Of middling objects the first of a size is looked at, and others when they do not rest: 96 times as long as it took. */
@@ -233,7 +226,6 @@ IN_CHILD(middling_objects_are_looked_at_by_sample)
     CHECK(!large_take(at, &share));
     clock_now += 600;
     CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, bytes, 4 * PAGE, 4), 128);
-    CHECK(munmap(at, MIB) == 0);
 }
 
 /* No more of them than make few others suspect, where there are no headers. */
@@ -248,7 +240,6 @@ IN_CHILD(middling_objects_are_few_at_a_time)
     CHECK_U64(known, 32);
     large_made(FP_CALL_MALLOC, (uintptr_t)at, 4 * PAGE, 0);
     CHECK(large_take(at, &share)); /* there is room again */
-    CHECK(munmap(at, 100 * 4 * PAGE) == 0);
 }
 
 /* No look while it rests, but for one that is due; then as last seen, or not told. */
@@ -264,7 +255,6 @@ IN_CHILD(looks_at_few_pages_rest)
     CHECK(!large_take(at, &share));
     clock_now += 100;
     CHECK_U64(used_share(at + MIB / 2 + 16 * PAGE, bytes / 2, 4 * PAGE), 64);
-    CHECK(munmap(at, MIB) == 0);
 }
 
 /* More objects than there is room for: none is told wrong, and most are there. */
@@ -280,7 +270,6 @@ IN_CHILD(more_objects_than_room)
     CHECK(known > 8000 && known <= 16384);
     for (size_t i = 0; i < count; i++)
         CHECK(shim_next.is_libc || !large_suspects(at + i * PAGE)); /* every bit was taken back */
-    CHECK(munmap(at, count * PAGE) == 0);
 }
 
 /* Two threads release one object, as a faulty program does: it leaves the table once. */
@@ -345,7 +334,6 @@ IN_CHILD(once_stopped_it_stays_so)
     large_begin(true, 7); /* a child's: once stopped, for ever */
     large_made(FP_CALL_MALLOC, (uintptr_t)at, MIB, 0);
     CHECK(!large_suspects(at));
-    CHECK(munmap(at, MIB) == 0);
 }
 
 static void stays_off(void)

@@ -59,13 +59,13 @@ TEST(what_is_no_quota)
         "", "\n", "max", "0 100000", "100000 0", "100000", "-1 100000", "x y\n", "99999999999999999999 1"};
     static const char *const GROUPS[] = {"", "\n", "0", "0:", "0:/a", "::", "0::", "cpu:/a", "0::../a"};
     machine_begin();
-    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(TEXTS); i++) {
         put("/sys/fs/cgroup/a/cpu.max", TEXTS[i]);
         put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", TEXTS[i]);
         CHECK_U64(quota("1:cpu:/a\n0::/a\n"), FP_USAGE_UNKNOWN);
     }
     put("/sys/fs/cgroup/a/cpu.max", "100000 100000");
-    for (size_t i = 0; i < sizeof GROUPS / sizeof GROUPS[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(GROUPS); i++)
         CHECK_U64(quota(GROUPS[i]), FP_USAGE_UNKNOWN);
     CHECK_U64(quota("0::/a"), 1000);
 }

@@ -3,7 +3,6 @@
 #include "shim/preload/shim.h"
 #include "unit/harness.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 TEST(append)
@@ -53,7 +52,7 @@ TEST(called_name)
         {"true", "/opt/a-name-that-is-cut", "true"},
         {" ", "/opt/a-name-that-is-cut", "a-name-that-is-"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char name[16];
         text_called_name(name, sizeof name, cases[i].called, cases[i].executable);
         CHECK_STR(name, cases[i].name);
@@ -96,7 +95,7 @@ TEST(matches)
         {"a,b", "a,b", false},
         {"x*", "y,x", false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
         if (text_matches(cases[i].patterns, cases[i].name) != cases[i].answer)
             CHECK_STR(cases[i].patterns, cases[i].name); /* says which */
 }

@@ -1,8 +1,5 @@
 /* test_shim_usage.c - what a collector makes of looks at a process and of what the process told: bounds, bases, another program
  * in its place, and no memory. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "collect/steps.h"
 #include "unit/harness.h"
 

@@ -38,9 +38,8 @@ static struct site_profile profile_of(const char *const *stacks, size_t count)
 /* Takes the profile over. */
 static void check_folded(struct site_profile profile, const char *expected)
 {
-    char *text = site_folded(&profile, 0);
+    OWNED_TEXT *text = site_folded(&profile, 0);
     CHECK_STR(text, expected);
-    free(text);
     site_profile_release(&profile);
 }
 
@@ -70,13 +69,11 @@ TEST(lines_are_of_a_function)
         site_profile_add(
             &profile, site_profile_node(&profile, SITE_TOP, site_profile_frame(&profile, &words)), metric, 1);
     }
-    struct site_profile lines = site_profile_fold(&profile, false),
-                        functions = site_profile_fold(&profile, true);
+    OWNED(site_profile)
+    lines = site_profile_fold(&profile, false), functions = site_profile_fold(&profile, true);
     CHECK_U64(lines.node_count, 3);
     CHECK_U64(functions.node_count, 1);
     CHECK_U64(site_profile_own(&functions, 0, metric), 3);
-    site_profile_release(&lines);
-    site_profile_release(&functions);
     check_folded(profile, "f 3\n");
 }
 
@@ -90,19 +87,18 @@ TEST(two_recordings_are_compared)
 
 TEST(values_that_are_no_number_are_left_out)
 {
-    struct site_profile profile = PROFILE("a");
+    OWNED(site_profile) profile = PROFILE("a");
     site_profile_add(&profile, 0, 0, NAN);
     site_profile_add(&profile, 0, 0, INFINITY);
     CHECK_U64(site_profile_own(&profile, 0, 0), 1);
     site_profile_add(&profile, 0, 0, 1e300);
     CHECK_U64(site_profile_own(&profile, 0, 0), 0);
-    site_profile_release(&profile);
 }
 
 /* A node has a value in each metric, whichever came first, and arrays grow under both. */
 TEST(nodes_and_metrics_grow)
 {
-    struct site_profile profile = {0};
+    OWNED(site_profile) profile = {0};
     uint32_t parent = SITE_TOP;
     for (uint32_t i = 0; i < 5000; i++) {
         char name[16];
@@ -117,7 +113,6 @@ TEST(nodes_and_metrics_grow)
     for (uint32_t node = 0; node < 5000; node++)
         for (uint32_t metric = 0; metric < 3; metric++)
             CHECK_U64((uint64_t)site_profile_own(&profile, node, metric), node / 2000 == metric);
-    site_profile_release(&profile);
 }
 
 TEST(names_are_made_harmless)
@@ -129,14 +124,13 @@ TEST(names_are_made_harmless)
     const uint32_t live = site_profile_metric(&profile, SITE_LIVE);
     site_profile_add(&profile, site_profile_node(&profile, SITE_TOP, site_profile_frame(&profile, &words)),
                      live, 1);
-    char *page = site_flame_page(&profile, live);
+    OWNED_TEXT *page = site_flame_page(&profile, live);
     CHECK(strstr(page, "\"title\":\"\\u003c/script\\u003e\\u005cx0a\"") != NULL);
     CHECK(
         strstr(page,
                "\"a;\\u003c/"
                "script\\u003e\\u003c!--\\u005c\\u0022\\u0026\\u005cx0a\\u005cx1b\\u005cxff\\u005cu202e\"") !=
         NULL);
-    free(page);
     check_folded(profile, "a:</script><!--\\\"&\\x0a\\x1b\\xff\\u202e 1\n");
 }
 
@@ -183,18 +177,17 @@ TEST(who_only_hands_on_is_known_by_its_name)
         "<web::Page as alloc::string::ToString>::to_string",
         "web::std::of(std::string const&)",
     };
-    for (size_t i = 0; i < sizeof HANDS_ON / sizeof HANDS_ON[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(HANDS_ON); i++)
         CHECK_U64(site_wrapper_by_name(HANDS_ON[i]), true);
-    for (size_t i = 0; i < sizeof ALLOCATES / sizeof ALLOCATES[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(ALLOCATES); i++)
         CHECK_U64(site_wrapper_by_name(ALLOCATES[i]), false);
 }
 
 TEST(a_profile_of_nothing)
 {
     struct site_profile profile = {0};
-    char *page = site_flame_page(&profile, 0);
+    OWNED_TEXT *page = site_flame_page(&profile, 0);
     CHECK(strstr(page, "\"parents\":[]") != NULL);
-    free(page);
     site_profile_metric(&profile, SITE_LIVE);
     check_folded(profile, "");
 }
@@ -224,7 +217,7 @@ static struct fp_sites make_modules(uint64_t first)
 
 TEST(modules_of_many_parts)
 {
-    struct fp_stacks stacks = {0};
+    OWNED(fp_stacks) stacks = {0};
     bound_time();
     for (uint64_t part = 0; part < PARTS; part++)
         for (int again = 0; again < 2; again++) {
@@ -232,7 +225,6 @@ TEST(modules_of_many_parts)
             CHECK(fp_stacks_add(&stacks, &told));
         }
     CHECK_U64(stacks.sites.module_count, (uint64_t)PARTS * MODULES);
-    fp_stacks_release(&stacks);
 }
 
 TEST(nodes_in_many_modules)

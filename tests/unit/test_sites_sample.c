@@ -14,32 +14,7 @@ static double deviation(double count, double tries, double chance)
     return fabs(count - tries * chance) / sqrt(tries * chance * (1 - chance));
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-#define DRAWS 1000000
-
-TEST(gaps_are_exponential)
-{
-    double *draws = malloc(DRAWS * sizeof *draws), sum = 0, farthest = 0;
-    uint64_t random = 1;
-    for (size_t i = 0; i < DRAWS; i++)
-        sum += draws[i] = (double)sample_exponential(&random) / 0x1p31;
-    qsort(draws, DRAWS, sizeof *draws, by_value);
-    for (size_t i = 0; i < DRAWS; i++) {
-        const double expected = -expm1(-draws[i]);
-        farthest = fmax(farthest,
-                        fmax(fabs((double)i / DRAWS - expected), fabs((double)(i + 1) / DRAWS - expected)));
-    }
-    CHECK(fabs(sum / DRAWS - 1) < 3 / sqrt(DRAWS));
-    CHECK(farthest < 1.63 / sqrt(DRAWS)); /* Kolmogorov and Smirnov, 1 % */
-    free(draws);
-}
-
-/* The logarithm itself, near both ends and between. */
+/* Gaps are exponential as far as the logarithm is one, near both ends and between. */
 TEST(the_logarithm_is_good)
 {
     uint64_t random = 7;
@@ -82,7 +57,7 @@ static void begin(uint64_t mean, uint64_t random)
 TEST(each_allocation_is_chosen_for_itself)
 {
     static const uint64_t sizes[] = {1, 48, 16, 1000, 16000, 16384, 40000, 1000000};
-    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    enum { SIZES = COUNT_OF(sizes) };
     double tries = 0, found[SIZES] = {0}, both = 0, chance_of_both = 0;
     bool before = false;
     begin(65536, 3);
@@ -136,7 +111,7 @@ static const struct known KNOWN[] = {{20, 48, 20000, 2, false},  {21, 1000, 1500
                                      {24, 16, 300, 0, false},    {25, 3000, 900, 0, false},
                                      {26, 9000, 900, 0, true},   {27, 500, 900, 2, true}};
 
-enum { SITES = sizeof KNOWN / sizeof KNOWN[0], SEEDS = 300 };
+enum { SITES = COUNT_OF(KNOWN), SEEDS = 300 };
 #define MEAN UINT64_C(16384)
 
 static enum fp_status no_events(void *data, const struct conv_event *events, size_t count)
@@ -283,7 +258,7 @@ TEST(the_peak_is_in_its_range)
     enum { LIVE = 5000, TURNS = 50000, SIZE = 1000 };
     unsigned held = 0;
     for (uint64_t number = 1; number <= SEEDS; number++) {
-        struct conv_site_tally tally;
+        OWNED(conv_site_tally) tally;
         CHECK(conv_site_tally_init(&tally));
         tally.sample_bytes = MEAN;
         const struct conv_sink sink = conv_site_tally_sink(&tally, (struct conv_sink){.events = no_events});
@@ -299,7 +274,6 @@ TEST(the_peak_is_in_its_range)
             tally.counts[0].peak_bytes, tally.counts[0].peak.samples, tally.counts[0].peak.bytes_variance);
         held += range.low <= LIVE * SIZE && LIVE * SIZE <= range.high;
         CHECK(fabs(tally.peak_bytes - tally.counts[0].peak_bytes) < 1);
-        conv_site_tally_release(&tally);
     }
     CHECK(held >= SEEDS * 95 / 100);
 }
@@ -307,7 +281,7 @@ TEST(the_peak_is_in_its_range)
 /* Nothing is an estimate where all have their stack. */
 TEST(all_stacks_are_exact)
 {
-    struct conv_site_tally tally;
+    OWNED(conv_site_tally) tally;
     CHECK(conv_site_tally_init(&tally));
     const struct conv_sink sink = conv_site_tally_sink(&tally, (struct conv_sink){.events = no_events});
     CHECK_U64(hand(&sink, FP_CALL_MALLOC, 16, 100, 20), FP_OK);
@@ -320,7 +294,6 @@ TEST(all_stacks_are_exact)
     CHECK_U64(tally.counts[1].freed, 1);
     const struct conv_site_range range = conv_site_range(100, 1, tally.counts[1].made.bytes_variance);
     CHECK(range.is_told && range.low == 100 && range.high == 100);
-    conv_site_tally_release(&tally);
 }
 
 TEST(ranges)

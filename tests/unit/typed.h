@@ -9,6 +9,7 @@
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
 #include "results/report/notes/notes.h"
+#include "unit/json.h"
 
 #define TYPED_MOST 4096u
 
@@ -94,16 +95,11 @@ static inline struct res_result *typed_judged(json_t *json)
     return result;
 }
 
-/* A workload by itself, in a result made around it, with a baseline. */
+/* A workload by itself, which is released, in a result made around it, with a baseline. */
 static inline const struct res_result_workload *typed_workload(json_t *workload, const char *baseline)
 {
-    json_t *result = json_object();
-    json_object_set_new(result, "baseline", json_string(baseline));
-    json_object_set_new(result, "workloads", json_array());
-    json_array_append(json_object_get(result, "workloads"), workload);
-    struct res_result *all = typed(result);
-    json_decref(result);
-    return &all->workloads[0];
+    json_auto_t *result = json_pack("{s:s, s:[o]}", "baseline", baseline, "workloads", workload);
+    return &typed(result)->workloads[0];
 }
 
 /* The words of a workload's first note with a label; NULL: it has none. */

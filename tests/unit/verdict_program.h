@@ -33,47 +33,59 @@ __attribute__((unused)) static double file_bytes; /* before the first call, of a
 
 static inline json_t *entry_of(const struct figures *figures)
 {
-    json_t *runs = json_array(), *memory_runs = json_array();
+    const double time = figures->time, peak = figures->peak;
+    json_t *entry = json_of(
+        "{'name': '%s', 'library': '/l/lib.so', 'time': {'ratio': %.17g, 'ratio_low': %.17g, 'ratio_high': "
+        "%.17g, 'verdict': '%s', 'steady_ns_per_op': %.17g}, 'resident': {'peak_ratio': %.17g, "
+        "'peak_ratio_low': %.17g, 'peak_ratio_high': %.17g, 'peak_verdict': '%s', 'peak_bytes': %.17g, "
+        "'start_bytes': %.17g, 'start_file_bytes': %.17g, 'idle_bytes': %.17g, 'rounds': %d}, 'runs': [], "
+        "'memory_runs': []}",
+        figures->name, time, time * (1 - figures->time_spread), time * (1 + figures->time_spread),
+        verdict_of(time, figures->time_spread, "faster", "slower"), 100 * time, peak,
+        peak * (1 - figures->peak_spread), peak * (1 + figures->peak_spread),
+        verdict_of(peak, figures->peak_spread, "less", "more"), 1e8 * peak, figures->start_bytes,
+        strcmp(figures->name, "glibc") != 0 ? file_bytes : 0, 1e8 * figures->idle, ROUNDS);
     for (int i = 0; i < ROUNDS; i++) {
-        const double factor = 1 + (i % 2 == 0 ? 1 : -1) * figures->phase * figures->swing;
-        json_array_append_new(runs, json_pack("{s:f}", "ns_per_op", 100 * figures->time * factor));
+        const int sign = i % 2 == 0 ? 1 : -1;
         json_array_append_new(
-            memory_runs, json_pack("{s:{s:f, s:f}}", "resident", "peak_bytes",
-                                   1e8 * figures->peak * (1 + (i % 2 == 0 ? 1 : -1) * figures->peak_spread),
-                                   "idle_bytes", 1e8 * figures->idle));
+            json_at(entry, "runs"),
+            json_pack("{s:f}", "ns_per_op", 100 * time * (1 + sign * figures->phase * figures->swing)));
+        json_array_append_new(json_at(entry, "memory_runs"),
+                              json_pack("{s:{s:f, s:f}}", "resident", "peak_bytes",
+                                        1e8 * peak * (1 + sign * figures->peak_spread), "idle_bytes",
+                                        1e8 * figures->idle));
     }
-    return json_pack(
-        "{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:f, s:i}, s:o, s:o}",
-        "name", figures->name, "library", "/l/lib.so", "time", "ratio", figures->time, "ratio_low",
-        figures->time * (1 - figures->time_spread), "ratio_high", figures->time * (1 + figures->time_spread),
-        "verdict", verdict_of(figures->time, figures->time_spread, "faster", "slower"), "steady_ns_per_op",
-        100 * figures->time, "resident", "peak_ratio", figures->peak, "peak_ratio_low",
-        figures->peak * (1 - figures->peak_spread), "peak_ratio_high",
-        figures->peak * (1 + figures->peak_spread), "peak_verdict",
-        verdict_of(figures->peak, figures->peak_spread, "less", "more"), "peak_bytes", 1e8 * figures->peak,
-        "start_bytes", figures->start_bytes, "start_file_bytes",
-        strcmp(figures->name, "glibc") != 0 ? file_bytes : 0, "idle_bytes", 1e8 * figures->idle, "rounds",
-        ROUNDS, "runs", runs, "memory_runs", memory_runs);
+    return entry;
 }
 
 __attribute__((unused)) static const struct figures BASE = {"glibc", 1, 0.02, 1, 0, 1e7, 0.05, 1, 1};
 
-/* A million calls of 100 ns on the baseline: 100 ms, and 100 MB at the peak. process: JSON; NULL: not recorded. */
+/* A million calls of 100 ns on the baseline: 100 ms, and 100 MB at the peak; more: further members, or others in place of these. */
+static inline json_t *program_of(const struct figures *figures, size_t count, json_t *more)
+{
+    json_t *workload = json_of("{'ops': 1000000, 'rounds': %d, 'memory_rounds': %d, 'candidates': [], "
+                               "'floor': null}",
+                               ROUNDS, ROUNDS);
+    json_array_append_new(json_at(workload, "candidates"), entry_of(&BASE));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(json_at(workload, "candidates"), entry_of(&figures[i]));
+    json_object_set_new(workload, "control", entry_of(&BASE));
+    return json_more(workload, more);
+}
+
+/* Of one other candidate. */
+static inline const struct res_result_workload *known_of(const struct figures *figures, json_t *more)
+{
+    return typed_workload(program_of(figures, 1, more), "glibc");
+}
+
+/* process: JSON; NULL: not recorded. */
 static inline const struct res_result_workload *program_with(const struct figures *figures, size_t count,
                                                              const char *live, const char *process)
 {
-    json_t *candidates = json_array();
-    json_array_append_new(candidates, entry_of(&BASE));
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(candidates, entry_of(&figures[i]));
-    json_t *workload = json_pack("{s:i, s:i, s:i, s:s, s:o, s:o, s:n}", "ops", 1000000, "rounds", ROUNDS,
-                                 "memory_rounds", ROUNDS, "live", live, "candidates", candidates, "control",
-                                 entry_of(&BASE), "floor");
-    if (process != NULL)
-        json_object_set_new(workload, "process", json_loads(process, 0, NULL));
-    const struct res_result_workload *known = typed_workload(workload, "glibc");
-    json_decref(workload);
-    return known;
+    json_t *more = process != NULL ? json_of("{'live': '%s', 'process': %s}", live, process)
+                                   : json_of("{'live': '%s'}", live);
+    return typed_workload(program_of(figures, count, more), "glibc");
 }
 
 /* All lines of the verdict, each with a newline; static. */

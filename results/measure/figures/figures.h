@@ -23,7 +23,7 @@
  *
  * Candidates are judged at once: the more there are, the sooner one of them looks different by chance. A verdict of time that does not hold for
  * all of them together (res_holm) is withdrawn, to `same` where the interval leaves out what was to be resolved: of seven equals one was called different
- * in a fifth of the tables without it, in 2 % with it (tests/statistics/family.c). */
+ * in a fifth of the tables without it, in 2 % with it (tests/statistics/gate.c). */
 void res_result_judge(struct res_result *result);
 void res_workload_judge(struct res_result_workload *workload);
 
