@@ -154,10 +154,11 @@ static void wake_waiters(struct collect_segment *segment)
     raw_futex_wake(&header->space, (int)freed);
 }
 
-/* More memory is put behind the pool when half of it is in use; blocks are cut short at three quarters. */
+/* More memory is put behind the pool when half of it is in use; blocks are cut short at three quarters. Chunks that are kept are no
+ * part of it. */
 static bool is_below(const struct collect_segment *segment, uint32_t part)
 {
-    return segment->free_chunks < seg_held(&segment->view) / part;
+    return segment->free_chunks < seg_for_all(seg_held(&segment->view)) / part;
 }
 
 static void grow_pool(struct collect_segment *segment)
@@ -167,7 +168,7 @@ static void grow_pool(struct collect_segment *segment)
         const uint32_t count = held / 4 > GROW_LEAST ? held / 4 : GROW_LEAST;
         if (!segment_grow(segment, count))
             break;
-        segment->free_chunks += seg_held(&segment->view) - held;
+        segment->free_chunks += seg_for_all(seg_held(&segment->view)) - seg_for_all(held);
         segment->freed += seg_held(&segment->view) - held; /* new room is told like freed room */
     }
 }

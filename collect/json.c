@@ -228,7 +228,7 @@ static void put_state(json_t *object, const struct collector *collector)
 {
     const struct collect_segment *segment = &collector->segments[0];
     const uint64_t *answered = collector->control.answered;
-    const uint64_t chunks = seg_held(&segment->view), free_most = chunks - chunks / SEG_KEPT_EACH,
+    const uint64_t chunks = seg_held(&segment->view), free_most = seg_for_all((uint32_t)chunks),
                    used = free_most > segment->free_chunks ? free_most - segment->free_chunks : 0;
     json_object_set_new(object, "state", json_string(collector->pauses.now ? "paused" : "recording"));
     json_object_set_new(object, "answered",

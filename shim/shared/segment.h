@@ -353,12 +353,18 @@ static inline struct seg_view seg_view_at(void *base, uint32_t chunk_count)
 /* Each eighth chunk is kept for one slot of 64, in turn: a process that claims all chunks that it can leaves those of other slots
  * theirs. They take them also from a word of a slot that may not have them, and the collector heeds no such word.
  * seg_is_kept    whether a chunk is kept for some.
+ * seg_for_all    how many of the first `count` chunks are not.
  * seg_may_have   whether a slot's process may claim it. */
 #define SEG_KEPT_EACH 8u
 
 static inline bool seg_is_kept(uint32_t index)
 {
     return index % SEG_KEPT_EACH == SEG_KEPT_EACH - 1;
+}
+
+static inline uint32_t seg_for_all(uint32_t count)
+{
+    return count - count / SEG_KEPT_EACH;
 }
 
 static inline bool seg_may_have(uint32_t index, uint32_t slot)
