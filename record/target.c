@@ -15,22 +15,10 @@
 #include <unistd.h>
 
 #include "footprint/base/support.h"
-#include "shim/shared/sanitizer.h"
+#include "shim/shared/program_file.h"
 
 #define INTERPRETERS_MAX  5   /* as many scripts as the kernel follows (fs/exec.c, exec_binprm) */
 #define SCRIPT_HEAD_BYTES 256 /* BINPRM_BUF_SIZE: what the kernel reads of a '#!' line */
-
-#define NATIVE_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
-
-#if defined __x86_64__
-#define NATIVE_MACHINE EM_X86_64
-#elif defined __aarch64__
-#define NATIVE_MACHINE EM_AARCH64
-#elif defined __riscv
-#define NATIVE_MACHINE EM_RISCV
-#else
-#define NATIVE_MACHINE EM_NONE /* unknown to us: not compared */
-#endif
 
 static void refuse(struct rec_target *target, int code, char *problem)
 {
@@ -72,68 +60,50 @@ static char *locate(const char *command, struct rec_target *target)
     return target->problem == NULL ? res_strdup(command) : NULL;
 }
 
-/* An obstacle to preloading the recorder into a program. */
-struct obstacle {
-    const char *words;  /* behind the program's name */
-    const char *remedy; /* likewise; NULL: to record a copy of it */
-    bool sure;          /* else to the user that it belongs to, the loader treats it as any other */
+/* What an obstacle is answered with, behind its words; NULL: a copy of the program has none. */
+static const char *const REMEDIES[] = {
+    [PROGRAM_FOREIGN] = ": record it with a mallab built for that type",
+    [PROGRAM_STATIC] = "; link it dynamically and record that",
+    [PROGRAM_MUSL] = "; build it for glibc and record that",
+    [PROGRAM_CAPABLE] = NULL,
 };
-
-#define NOT_TAKEN "the loader takes no preloaded library into such programs"
-
-static const struct obstacle OTHER_MACHINE = {"is built for another machine type than this mallab",
-                                              ": record it with a mallab built for that type", true},
-                             STATIC = {"is statically linked: no library can be preloaded into it",
-                                       "; link it dynamically and record that", true},
-                             MUSL = {LOADER_MUSL_OBSTACLE, "; build it for glibc and record that", true},
-                             SETUID = {"is setuid: " NOT_TAKEN, NULL, false},
-                             SETGID = {"is setgid: " NOT_TAKEN, NULL, false},
-                             CAPABLE = {"has file capabilities: " NOT_TAKEN, NULL, false};
 
 static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
     return offset <= INT64_MAX ? (long)pread(fd, bytes, size, (off_t)offset) : -1;
 }
 
-static const struct obstacle *find_obstacle(int fd, const ElfW(Ehdr) * head)
+/* The obstacle to preloading the recorder, whoever runs the program. */
+static enum program_obstacle find_obstacle(int fd, struct program_file *ret_file)
 {
     struct stat facts = {0};
     (void)fstat(fd, &facts); /* it cannot fail: the file is open */
-    if (head->e_ident[EI_CLASS] != NATIVE_CLASS ||
-        (NATIVE_MACHINE != EM_NONE && head->e_machine != NATIVE_MACHINE))
-        return &OTHER_MACHINE;
-    const enum loader loader = head->e_phentsize == sizeof(ElfW(Phdr)) ? loader_of(fd, head, read_at)
-                                                                       : LOADER_NONE;
-    if (loader != LOADER_OTHER)
-        return loader == LOADER_MUSL ? &MUSL : &STATIC;
-    if ((facts.st_mode & S_ISUID) != 0)
-        return &SETUID;
-    /* Without group execution the bit means mandatory locking, not a change of group. */
-    if ((facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IXGRP) != 0)
-        return &SETGID;
-    return fgetxattr(fd, "security.capability", NULL, 0) > 0 ? &CAPABLE : NULL;
+    return program_look(fd, read_at, &facts, UINT32_MAX, UINT32_MAX,
+                        fgetxattr(fd, "security.capability", NULL, 0) > 0, ret_file);
 }
 
-static void check_elf(struct rec_target *target, const char *path, int fd, const char *bytes, size_t length)
+static void check_elf(struct rec_target *target, const char *path, int fd, size_t length)
 {
-    ElfW(Ehdr) head;
-    if (length < sizeof head) {
+    struct program_file file;
+    const enum program_obstacle obstacle = find_obstacle(fd, &file);
+    if (length < sizeof file.head)
         refuse(target, REC_NOT_EXECUTABLE, res_printf("cannot run '%s': its ELF header is cut short", path));
-        return;
-    }
-    memcpy(&head, bytes, sizeof head);
-    const struct obstacle *obstacle = find_obstacle(fd, &head);
-    if (obstacle != NULL && obstacle->remedy != NULL)
-        refuse(target, REC_FAILED, res_printf("'%s' %s%s", path, obstacle->words, obstacle->remedy));
-    else if (obstacle != NULL)
+    else if (obstacle != PROGRAM_FITS && REMEDIES[obstacle] != NULL)
         refuse(target, REC_FAILED,
-               res_printf("'%s' %s; record a copy of it: cp '%s' /tmp/", path, obstacle->words, path));
+               res_printf("'%s' %s%s", path, program_words(obstacle), REMEDIES[obstacle]));
+    else if (obstacle != PROGRAM_FITS)
+        refuse(
+            target, REC_FAILED,
+            res_printf("'%s' %s; record a copy of it: cp '%s' /tmp/", path, program_words(obstacle), path));
 }
 
 char *rec_target_sanitizer(const char *path)
 {
+    struct program_file file = {0};
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    const char *sanitizer = fd >= 0 ? sanitizer_of(fd, read_at) : NULL;
+    if (fd >= 0)
+        (void)find_obstacle(fd, &file); /* the caller has asked */
+    const char *sanitizer = fd >= 0 ? sanitizer_of(&file) : NULL;
     if (fd >= 0)
         close(fd);
     return sanitizer != NULL ? res_printf("%s%s%s", SANITIZER_OBSTACLE, sanitizer, SANITIZER_OBSTACLE_REST)
@@ -142,12 +112,10 @@ char *rec_target_sanitizer(const char *path)
 
 const char *rec_target_obstacle(int fd, bool *ret_sure)
 {
-    ElfW(Ehdr) head;
-    const bool is_elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-                        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
-    const struct obstacle *obstacle = is_elf ? find_obstacle(fd, &head) : NULL;
-    *ret_sure = obstacle == NULL || obstacle->sure;
-    return obstacle != NULL ? obstacle->words : NULL;
+    struct program_file file;
+    const enum program_obstacle obstacle = find_obstacle(fd, &file);
+    *ret_sure = obstacle < PROGRAM_SETUID;
+    return program_words(obstacle);
 }
 
 /* The interpreter of a '#!' line; NULL for none. */
@@ -172,7 +140,7 @@ static char *check_file(struct rec_target *target, const char *path)
         return NULL; /* executable but not readable: nothing to look at, the kernel may still run it */
     const ssize_t length = read(fd, bytes, sizeof bytes);
     if (length >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0) {
-        check_elf(target, path, fd, bytes, (size_t)length);
+        check_elf(target, path, fd, (size_t)length);
     } else if (length >= 2 && memcmp(bytes, "#!", 2) == 0) {
         interpreter = interpreter_of(bytes,
                                      (size_t)length); /* a script's set-id bits mean nothing to the kernel */

@@ -15,7 +15,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "record/attach/late_record.h"
-#include "shim/shared/sanitizer.h"
+#include "shim/shared/program_file.h"
 
 #define HEAD_BYTES  4096u
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */

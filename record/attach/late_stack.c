@@ -18,10 +18,10 @@
 
 struct walk {
     struct late_process *process;
-    uint64_t low, high; /* of the stack's bytes */
+    uint64_t high; /* above the stack's bytes, which begin at sp */
     unsigned char *bytes;
+    uint64_t shift; /* from the stack to the bytes */
     uint64_t code, sp, fp;
-    bool has_fp;
 };
 
 struct stack {
@@ -30,14 +30,6 @@ struct stack {
     bool whole;
 };
 
-static bool word_at(const struct walk *walk, uint64_t address, uint64_t *ret_word)
-{
-    if (address < walk->low || address % 8 != 0 || address > walk->high - 8)
-        return false;
-    memcpy(ret_word, walk->bytes + (address - walk->low), sizeof *ret_word);
-    return true;
-}
-
 static bool begin(struct late_process *process, const struct user_regs_struct *registers, struct walk *ret)
 {
     const struct late_mapping *mapping = late_mapping_of(process, registers->rsp);
@@ -45,16 +37,15 @@ static bool begin(struct late_process *process, const struct user_regs_struct *r
         return false;
     const uint64_t most = mapping->past - registers->rsp, size = most < STACK_MOST ? most : STACK_MOST;
     *ret = (struct walk){.process = process,
-                         .low = registers->rsp,
                          .high = registers->rsp + size,
                          .code = registers->rip,
                          .sp = registers->rsp,
-                         .fp = registers->rbp,
-                         .has_fp = true};
+                         .fp = registers->rbp};
     if (size < 8)
         return false;
     ret->bytes = res_calloc(1, size);
-    if (late_process_read(process, ret->low, ret->bytes, size))
+    ret->shift = (uintptr_t)ret->bytes - ret->sp;
+    if (late_process_read(process, ret->sp, ret->bytes, size))
         return true;
     free(ret->bytes);
     ret->bytes = NULL;
@@ -65,39 +56,11 @@ static bool begin(struct late_process *process, const struct user_regs_struct *r
 static int step(struct walk *walk, int module, bool innermost)
 {
     const uint32_t rule = late_frame_rule(walk->process, module, walk->code - !innermost);
-    const uint32_t bits = cfi_rule_bits(rule);
-    uint64_t base = walk->sp, cfa, word;
-    switch (cfi_rule_kind(rule)) {
-    case CFI_END:
-        return 0;
-    case CFI_SP:
-        cfa = base + processor_offset(bits);
-        break;
-    case CFI_FRAME:
-        if (!walk->has_fp)
-            return -1;
-        cfa = walk->fp + processor_offset(bits);
-        break;
-    case CFI_AT_FRAME:
-        if (!walk->has_fp || !word_at(walk, walk->fp - processor_offset(bits), &cfa))
-            return -1;
-        break;
-    default:
-        return -1;
-    }
-    if (cfa <= walk->sp || !word_at(walk, processor_slot(bits, base, cfa), &word))
-        return -1;
-    if (processor_loses_frame(bits)) {
-        walk->has_fp = false;
-    } else if (!processor_keeps_frame(bits)) {
-        if ((processor_needs_frame(bits) && !walk->has_fp) ||
-            !word_at(walk, processor_frame_place(bits, processor_slot(bits, base, cfa), walk->fp), &walk->fp))
-            return -1;
-        walk->has_fp = true;
-    }
-    walk->code = word;
-    walk->sp = cfa;
-    return 1;
+    const enum cfi_kind kind = cfi_rule_kind(rule);
+    uint64_t slot;
+    if (kind != CFI_SP && kind != CFI_FRAME && kind != CFI_AT_FRAME)
+        return kind == CFI_END ? 0 : -1;
+    return cfi_step(rule, walk->shift, walk->high, &walk->sp, &walk->fp, &slot, &walk->code) ? 1 : -1;
 }
 
 static struct stack take(struct walk *walk)

@@ -345,12 +345,7 @@ static void find_program(void)
     char called[512] = "";
     if (program[0] != '\0')
         return;
-    long fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        const long got = raw_read((int)fd, called, sizeof called - 1);
-        called[got > 0 ? got : 0] = '\0';
-        raw_close((int)fd);
-    }
+    (void)raw_file_begin("/proc/self/cmdline", called, sizeof called); /* else its file has a name */
     if (strlen(called) == sizeof called - 1) /* cut: its last part is not the name */
         called[0] = '\0';
     if (SHIM_IS_LATE) { /* by now it may be a title, which begins with the name: `redis-server *:6379`, `nginx: worker process` */

@@ -63,22 +63,14 @@ struct search {
     struct boot_object found;
 };
 
-static int is_inside(struct dl_phdr_info *object, size_t size, void *data)
+static int is_inside(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct search *search = data;
-    uintptr_t first = UINTPTR_MAX, past = 0;
-    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        const uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type != PT_LOAD)
-            continue;
-        first = begin < first ? begin : first;
-        past = begin + segment->p_memsz > past ? begin + segment->p_memsz : past;
-    }
-    if (search->inside < first || search->inside >= past)
-        return 0;
-    search->found = (struct boot_object){first, past};
-    return 1;
+    const struct elf_image image = elf_image_of(info);
+    (void)size;
+    if (elf_has(&image, search->inside))
+        search->found = (struct boot_object){image.first, image.past};
+    return elf_has(&image, search->inside);
 }
 
 /* Empty where it is in none. */

@@ -114,6 +114,25 @@ void *elf_symbol(const struct link_map *object, const char *name);
 const ElfW(Sym) *
     elf_symbol_behind(const struct link_map *object, const char *name, const ElfW(Sym) * former);
 
+/* elf_at - the address that an entry of its dynamic section tells; NULL: it has none of that tag.
+ * elf_value - the number that one tells; 0: it has none. */
+const void *elf_at(const struct link_map *object, int64_t tag);
+uint64_t elf_value(const struct link_map *object, int64_t tag);
+
+/* An object by its program headers. */
+struct elf_image {
+    struct link_map object;      /* of which l_addr and l_ld are filled in */
+    uintptr_t first, past;       /* of all its segments */
+    uintptr_t relro, relro_past; /* what the loader makes read-only; 0: nothing */
+};
+
+struct elf_image elf_image_of(const struct dl_phdr_info *info);
+
+static inline bool elf_has(const struct elf_image *image, uintptr_t address)
+{
+    return address >= image->first && address < image->past;
+}
+
 /* elf_first_symbol - likewise of the first object in the loader's order that has one, but for our own library. */
 void *elf_first_symbol(const char *name);
 

@@ -16,27 +16,26 @@ struct tables {
     const ElfW(Sym) * former;    /* only those behind it */
 };
 
-/* glibc has made addresses of most of these, musl and the kernel's own object have not. */
-static const void *at(const struct link_map *object, const ElfW(Dyn) * entry)
+static const ElfW(Dyn) * entry_of(const struct link_map *object, int64_t tag)
 {
-    const uintptr_t address = entry->d_un.d_ptr;
-    return (const void *)(address < object->l_addr ? address + object->l_addr : address);
+    const ElfW(Dyn) *entry = object->l_ld;
+    while (entry != NULL && entry->d_tag != tag && entry->d_tag != DT_NULL)
+        entry++;
+    return entry != NULL && entry->d_tag == tag ? entry : NULL;
 }
 
-static struct tables tables_of(const struct link_map *object)
+/* glibc has made addresses of most of these, musl and the kernel's own object have not. */
+const void *elf_at(const struct link_map *object, int64_t tag)
 {
-    struct tables tables = {0};
-    for (const ElfW(Dyn) *entry = object->l_ld; entry != NULL && entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_SYMTAB)
-            tables.symbols = at(object, entry);
-        else if (entry->d_tag == DT_STRTAB)
-            tables.names = at(object, entry);
-        else if (entry->d_tag == DT_GNU_HASH)
-            tables.gnu = at(object, entry);
-        else if (entry->d_tag == DT_HASH)
-            tables.plain = at(object, entry);
-    }
-    return tables;
+    const ElfW(Dyn) *entry = entry_of(object, tag);
+    const uintptr_t address = entry != NULL ? entry->d_un.d_ptr : 0;
+    return (const void *)(entry != NULL && address < object->l_addr ? address + object->l_addr : address);
+}
+
+uint64_t elf_value(const struct link_map *object, int64_t tag)
+{
+    const ElfW(Dyn) *entry = entry_of(object, tag);
+    return entry != NULL ? entry->d_un.d_val : 0;
 }
 
 static const ElfW(Sym) * defined(const struct tables *tables, uint32_t index, const char *name)
@@ -81,8 +80,11 @@ static const ElfW(Sym) * find_plain(const struct tables *tables, const char *nam
 
 const ElfW(Sym) * elf_symbol_behind(const struct link_map *object, const char *name, const ElfW(Sym) * former)
 {
-    struct tables tables = tables_of(object);
-    tables.former = former;
+    const struct tables tables = {.symbols = elf_at(object, DT_SYMTAB),
+                                  .names = elf_at(object, DT_STRTAB),
+                                  .gnu = elf_at(object, DT_GNU_HASH),
+                                  .plain = elf_at(object, DT_HASH),
+                                  .former = former};
     if (tables.symbols == NULL || tables.names == NULL)
         return NULL;
     if (tables.gnu != NULL)
@@ -103,6 +105,25 @@ const struct link_map *elf_object_of(const void *address)
     return dladdr1(address, &info, &object, RTLD_DL_LINKMAP) != 0 ? object : NULL;
 }
 
+struct elf_image elf_image_of(const struct dl_phdr_info *info)
+{
+    struct elf_image image = {.object = {.l_addr = info->dlpi_addr}, .first = UINTPTR_MAX};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + header->p_vaddr, past = begin + header->p_memsz;
+        if (header->p_type == PT_DYNAMIC) {
+            image.object.l_ld = (ElfW(Dyn) *)begin;
+        } else if (header->p_type == PT_GNU_RELRO) {
+            image.relro = begin;
+            image.relro_past = past;
+        } else if (header->p_type == PT_LOAD) {
+            image.first = begin < image.first ? begin : image.first;
+            image.past = past > image.past ? past : image.past;
+        }
+    }
+    return image;
+}
+
 struct first {
     const char *name;
     void *found;
@@ -111,18 +132,10 @@ struct first {
 static int take_first(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct first *first = data;
-    struct link_map object = {.l_addr = info->dlpi_addr};
-    bool ours = false;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        const uintptr_t begin = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type == PT_DYNAMIC)
-            object.l_ld = (ElfW(Dyn) *)begin;
-        ours = ours || (header->p_type == PT_LOAD && (uintptr_t)take_first - begin < header->p_memsz);
-    }
+    const struct elf_image image = elf_image_of(info);
     (void)size;
-    if (!ours && object.l_ld != NULL)
-        first->found = elf_symbol(&object, first->name);
+    if (!elf_has(&image, (uintptr_t)take_first))
+        first->found = elf_symbol(&image.object, first->name);
     return first->found != NULL;
 }
 

@@ -11,9 +11,7 @@
  * and our variables where --follow-cleared asks for it.
  * Not wrapped: fexecve, execveat, whose programs are seen from outside if they live. */
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <string.h>
@@ -22,7 +20,7 @@
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/shared/sanitizer.h"
+#include "shim/shared/program_file.h"
 
 #define PATH_BYTES 1024u
 #define PRELOAD    "LD_PRELOAD="
@@ -88,35 +86,14 @@ static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
     return raw_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
 }
 
-/* The words are those of record/target.c and record/tree_watch.c, so that one program is named once. */
-static const char MUSL[] = LOADER_MUSL_OBSTACLE;
-
-static const char *obstacle_in_file(int fd)
+static enum program_obstacle look_into(int fd, struct program_file *ret_file)
 {
-    ElfW(Ehdr) head;
-    struct stat status = {0};
+    struct stat facts = {0};
     const uid_t user = (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
-    const gid_t group = (gid_t)raw_call(SYS_getegid, 0, 0, 0, 0, 0, 0);
-    if (raw_call(SYS_pread64, fd, (long)&head, sizeof head, 0, 0, 0) != (long)sizeof head ||
-        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-        return NULL; /* a script, or nothing that is executed */
-    if (head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-        head.e_phentsize != sizeof(ElfW(Phdr)))
-        return "is built for another machine type than this mallab";
-    if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
-        return NULL;
-    const enum loader loader = loader_of(fd, &head, read_at);
-    if (loader == LOADER_MUSL)
-        return MUSL;
-    if (loader == LOADER_NONE)
-        return "is statically linked: no library can be preloaded into it";
-    if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 &&
-        (((status.st_mode & S_ISUID) != 0 && status.st_uid != user) ||
-         ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != group)))
-        return "is setuid or setgid: the loader takes no preloaded library into it";
-    if (user != 0 && raw_call(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0)
-        return "has file capabilities: the loader takes no preloaded library into it";
-    return NULL;
+    (void)raw_call(SYS_fstat, fd, (long)&facts, 0, 0, 0, 0); /* it cannot fail: the file is open */
+    return program_look(fd, read_at, &facts, user, (gid_t)raw_call(SYS_getegid, 0, 0, 0, 0, 0, 0),
+                        user != 0 && raw_call(SYS_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0,
+                        ret_file);
 }
 
 static bool is_us(const char *base)
@@ -165,16 +142,18 @@ static enum company look(const char *path, char *const *environment, bool of_chi
     const struct preloaded preloaded = look_at_preload(environment);
     const char *sanitizer = NULL, *name = text_base_name(path);
     char words[192] = SANITIZER_OBSTACLE;
+    struct program_file file;
     /* The open must not wait; the kernel refuses what is no path. */
     const long fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return AS_IT_IS;
-    const char *obstacle = obstacle_in_file((int)fd);
+    const enum program_obstacle stands = look_into((int)fd, &file);
+    const char *obstacle = program_words(stands);
     const bool adds = obstacle == NULL && !preloaded.us_first && !preloaded.sanitizer &&
                       kept.library[0] != '\0' && strncmp(name, "mallab", 6) != 0 &&
                       (kept.follows || value_in(environment, kept.mark) != NULL);
     if (obstacle == NULL && (preloaded.us || adds))
-        sanitizer = sanitizer_of((int)fd, read_at);
+        sanitizer = sanitizer_of(&file);
     raw_close((int)fd);
     if (sanitizer != NULL) {
         text_append(words, sizeof words, sanitizer);
@@ -189,7 +168,7 @@ static enum company look(const char *path, char *const *environment, bool of_chi
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
     if (obstacle != NULL && raw_may_execute(path) && strncmp(name, "mallab", 6) != 0)
         tell(name, obstacle, of_child);
-    if (preloaded.us && (sanitizer != NULL || obstacle == MUSL))
+    if (preloaded.us && (sanitizer != NULL || stands == PROGRAM_MUSL))
         return WITHOUT_US;
     return adds && obstacle == NULL ? WITH_US : AS_IT_IS;
 }

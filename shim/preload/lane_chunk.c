@@ -130,16 +130,10 @@ static bool is_zombie(uint32_t pid)
     char path[32] = "/proc/", stat[256];
     text_append_number(path, sizeof path, pid);
     text_append(path, sizeof path, "/stat");
-    long fd = raw_open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    long got = raw_read((int)fd, stat, sizeof stat - 1);
-    raw_close((int)fd);
+    (void)raw_file_begin(path, stat, sizeof stat);
     /* "PID (NAME) STATE ...", and the name may hold anything: its end is the last parenthesis. */
-    for (long at = got - 3; at > 0; at--)
-        if (stat[at] == ')')
-            return stat[at + 2] == 'Z' || stat[at + 2] == 'X';
-    return false;
+    const char *end = strrchr(stat, ')');
+    return end != NULL && end[1] == ' ' && (end[2] == 'Z' || end[2] == 'X');
 }
 
 static bool is_dead(uint32_t pid)

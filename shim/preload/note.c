@@ -208,7 +208,7 @@ static void note_times(struct seg_usage *usage)
 static __attribute__((noinline)) void note_memory(struct seg_usage *usage)
 {
     char status[STATUS_BYTES];
-    (void)raw_own_status(status, sizeof status); /* else nothing is found there */
+    (void)raw_file_begin("/proc/self/status", status, sizeof status); /* else nothing is found there */
     (void)fp_proc_number(status, "\nVmHWM:", 10, &usage->peak_kib);
     (void)fp_proc_number(status, "\nVmRSS:", 10, &usage->rss_kib);
     (void)fp_proc_number(status, "\nRssAnon:", 10, &usage->anon_kib);

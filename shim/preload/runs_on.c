@@ -110,31 +110,18 @@ static void name_by_file(void)
 
 static bool lists(const char *names, const char *library)
 {
-    const char *wanted = text_base_name(library);
-    const size_t length = strlen(wanted);
-    while (names != NULL && *names != '\0') {
-        const size_t size = strcspn(names, ": \t\n");
-        const char *name = names + size;
-        while (name > names && name[-1] != '/')
-            name--;
-        if ((size_t)(names + size - name) == length && strncmp(name, wanted, length) == 0)
+    const char *wanted = text_base_name(library), *base;
+    size_t length;
+    for (const char *name; names != NULL && (name = text_next_library(&names, &length, &base)) != NULL;)
+        if ((size_t)(name + length - base) == strlen(wanted) && memcmp(base, wanted, strlen(wanted)) == 0)
             return true;
-        names += size;
-        names += *names != '\0';
-    }
     return false;
 }
 
 static bool is_preloaded_everywhere(const char *library)
 {
     char names[PRELOAD_BYTES];
-    const long fd = raw_open("/etc/ld.so.preload", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const long got = raw_read((int)fd, names, sizeof names - 1);
-    raw_close((int)fd);
-    names[got > 0 ? got : 0] = '\0';
-    return lists(names, library);
+    return raw_file_begin("/etc/ld.so.preload", names, sizeof names) > 0 && lists(names, library);
 }
 
 static enum fp_runs_on origin(void)

@@ -112,23 +112,14 @@ static char **environment_from_proc(void)
 {
     enum { BYTES = 4 << 20, ENTRIES = BYTES / 16 };
     static char *none[1];
-    long got;
-    size_t used = 0, entries = 0;
-
-    long fd = raw_open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return none;
+    size_t entries = 0;
     long area = raw_mmap(NULL, BYTES + ENTRIES * sizeof(char *), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-    if (area < 0) {
-        raw_close((int)fd);
+    if (area < 0)
         return none;
-    }
     char **vector = (char **)area;
     char *text = (char *)(vector + ENTRIES);
-    while (used < BYTES - 1 && (got = raw_read((int)fd, text + used, BYTES - 1 - used)) > 0)
-        used += (size_t)got;
-    raw_close((int)fd);
+    const size_t used = raw_file_begin("/proc/self/environ", text, BYTES);
     for (char *entry = text; entry < text + used && entries + 1 < ENTRIES; entry += strlen(entry) + 1)
         vector[entries++] = entry;
     return vector;

@@ -106,78 +106,30 @@ static const struct row *row_from(struct sweep *sweep, const void *word)
 }
 
 struct module {
-    uintptr_t base, first, past; /* of all its segments */
-    uintptr_t relro, relro_past;
-    const ElfW(Dyn) * dynamic;
+    struct elf_image image;
     const ElfW(Sym) * symbols;
     const char *names;
     const ElfW(Rela) * plt, *others;
     size_t plt_count, other_count;
 };
 
-static const void *at(const struct module *module, const ElfW(Dyn) * entry)
-{
-    const uintptr_t address = entry->d_un.d_ptr; /* as in elf_symbol.c */
-    return (const void *)(address < module->base ? address + module->base : address);
-}
-
-static void read_dynamic(struct module *module)
-{
-    bool plt_is_rela = true;
-    for (const ElfW(Dyn) *entry = module->dynamic; entry->d_tag != DT_NULL; entry++) {
-        switch (entry->d_tag) {
-        case DT_SYMTAB:
-            module->symbols = at(module, entry);
-            break;
-        case DT_STRTAB:
-            module->names = at(module, entry);
-            break;
-        case DT_JMPREL:
-            module->plt = at(module, entry);
-            break;
-        case DT_PLTRELSZ:
-            module->plt_count = entry->d_un.d_val / sizeof(ElfW(Rela));
-            break;
-        case DT_PLTREL:
-            plt_is_rela = entry->d_un.d_val == DT_RELA;
-            break;
-        case DT_RELA:
-            module->others = at(module, entry);
-            break;
-        case DT_RELASZ:
-            module->other_count = entry->d_un.d_val / sizeof(ElfW(Rela));
-            break;
-        default:
-            break;
-        }
-    }
-    if (module->plt == NULL || !plt_is_rela)
-        module->plt_count = 0;
-    if (module->others == NULL)
-        module->other_count = 0;
-}
-
 /* Returns false for our own, and for what has no slots. */
 static bool read_module(const struct dl_phdr_info *info, struct module *ret)
 {
-    struct module module = {.base = info->dlpi_addr, .first = UINTPTR_MAX};
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        const uintptr_t begin = info->dlpi_addr + header->p_vaddr, past = begin + header->p_memsz;
-        if (header->p_type == PT_DYNAMIC) {
-            module.dynamic = (const ElfW(Dyn) *)begin;
-        } else if (header->p_type == PT_GNU_RELRO) {
-            module.relro = begin & ~(uintptr_t)(PAGE_BYTES - 1);
-            module.relro_past = past & ~(uintptr_t)(PAGE_BYTES - 1); /* the loader protects whole pages */
-        } else if (header->p_type == PT_LOAD) {
-            module.first = begin < module.first ? begin : module.first;
-            module.past = past > module.past ? past : module.past;
-        }
-    }
-    if (module.dynamic == NULL ||
-        ((uintptr_t)read_module >= module.first && (uintptr_t)read_module < module.past))
+    struct module module = {.image = elf_image_of(info)};
+    const struct link_map *object = &module.image.object;
+    if (object->l_ld == NULL || elf_has(&module.image, (uintptr_t)read_module))
         return false;
-    read_dynamic(&module);
+    module.image.relro &= ~(uintptr_t)(PAGE_BYTES - 1);
+    module.image.relro_past &= ~(uintptr_t)(PAGE_BYTES - 1); /* the loader protects whole pages */
+    module.symbols = elf_at(object, DT_SYMTAB);
+    module.names = elf_at(object, DT_STRTAB);
+    module.plt = elf_value(object, DT_PLTREL) != DT_REL ? elf_at(object, DT_JMPREL) : NULL;
+    module.others = elf_at(object, DT_RELA);
+    if (module.plt != NULL)
+        module.plt_count = elf_value(object, DT_PLTRELSZ) / sizeof(ElfW(Rela));
+    if (module.others != NULL)
+        module.other_count = elf_value(object, DT_RELASZ) / sizeof(ElfW(Rela));
     *ret = module;
     return module.symbols != NULL && module.names != NULL;
 }
@@ -188,17 +140,10 @@ static char *read_mappings(void)
 {
     const long area = raw_mmap(NULL, MAPPINGS_BYTES, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-    const long fd = area > 0 ? raw_open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
-    size_t used = 0;
-    long got;
     if (area <= 0)
         return NULL;
-    while (fd >= 0 && used + 1 < MAPPINGS_BYTES &&
-           (got = raw_read((int)fd, (char *)area + used, MAPPINGS_BYTES - 1 - used)) > 0)
-        used += (size_t)got;
-    if (fd >= 0)
-        raw_close((int)fd);
-    return (char *)area; /* zeros behind it end it */
+    (void)raw_file_begin("/proc/self/maps", (char *)area, MAPPINGS_BYTES); /* then no page is known */
+    return (char *)area;
 }
 
 static uintptr_t take_hex(const char **text)
@@ -276,15 +221,14 @@ static int sweep_definitions(struct dl_phdr_info *info, size_t size, void *data)
     (void)size;
     if (!read_module(info, &module))
         return 0;
-    const struct link_map object = {.l_addr = module.base, .l_ld = (ElfW(Dyn) *)(uintptr_t)module.dynamic};
     for (size_t i = 0; i < ROW_COUNT; i++) {
         struct row *row = &rows[i];
-        const uintptr_t theirs = (uintptr_t)row->theirs - module.base,
-                        ours = (uintptr_t)row->ours - module.base;
-        if ((uintptr_t)row->theirs < module.first || (uintptr_t)row->theirs >= module.past)
+        const uintptr_t theirs = (uintptr_t)row->theirs - info->dlpi_addr,
+                        ours = (uintptr_t)row->ours - info->dlpi_addr;
+        if (!elf_has(&module.image, (uintptr_t)row->theirs))
             continue;
         for (const ElfW(Sym) *symbol = NULL;
-             (symbol = elf_symbol_behind(&object, row->name, symbol)) != NULL;)
+             (symbol = elf_symbol_behind(&module.image.object, row->name, symbol)) != NULL;)
             row->is_found = store(sweep, (uintptr_t)&symbol->st_value, true, sweep->back ? ours : theirs,
                                   sweep->back ? theirs : ours) ||
                             row->is_found;
@@ -302,7 +246,7 @@ static void note_stub(const struct module *module, unsigned type, const ElfW(Sym
                           ? row_of(module->names + symbol->st_name)
                           : NULL;
     if (row != NULL)
-        row->stub = module->base + symbol->st_value;
+        row->stub = module->image.object.l_addr + symbol->st_value;
 }
 
 /* Tells whether a slot that holds neither theirs nor ours leads elsewhere: not where it leads into its module's own linkage table, since it will be bound to ours,
@@ -314,8 +258,9 @@ static bool leads_elsewhere(const struct module *module, unsigned type, const El
     if (row == NULL || row->next == NULL || row->theirs == NULL || value == 0 ||
         value == (uintptr_t)row->ours)
         return false;
-    const bool is_unbound = type == R_X86_64_JUMP_SLOT && value >= module->first && value < module->past &&
-                            value != module->base + symbol->st_value;
+    const bool is_unbound = type == R_X86_64_JUMP_SLOT && value >= module->image.first &&
+                            value < module->image.past &&
+                            value != module->image.object.l_addr + symbol->st_value;
     return is_unbound ? !row->is_found : value != row->stub;
 }
 
@@ -323,7 +268,8 @@ static bool leads_elsewhere(const struct module *module, unsigned type, const El
 static bool turn_word(struct sweep *sweep, const struct module *module, uintptr_t place,
                       const struct row *row)
 {
-    if (place % sizeof(void *) != 0 || place < module->first || place > module->past - sizeof(void *))
+    if (place % sizeof(void *) != 0 || place < module->image.first ||
+        place > module->image.past - sizeof(void *))
         return false;
     void *const value = __atomic_load_n((void **)place, __ATOMIC_RELAXED);
     const struct row *first = row_from(sweep, value);
@@ -331,7 +277,7 @@ static bool turn_word(struct sweep *sweep, const struct module *module, uintptr_
         return false;
     if (row == NULL || from_of(sweep, row) != value)
         row = first;
-    const bool is_read_only = place >= module->relro && place < module->relro_past;
+    const bool is_read_only = place >= module->image.relro && place < module->image.relro_past;
     const bool turned = store(sweep, place, is_read_only, (uintptr_t)value,
                               (uintptr_t)(sweep->back ? row->theirs : row->ours));
     sweep->count.turned += turned;
@@ -343,7 +289,7 @@ static bool turn(struct sweep *sweep, const struct module *module, const ElfW(Re
 {
     const unsigned type = (unsigned)ELF64_R_TYPE(relocation->r_info);
     const ElfW(Sym) *symbol = &module->symbols[ELF64_R_SYM(relocation->r_info)];
-    const uintptr_t place = module->base + relocation->r_offset;
+    const uintptr_t place = module->image.object.l_addr + relocation->r_offset;
     bool any = false;
     switch (type) {
     case R_X86_64_RELATIVE: /* within the allocator */
@@ -359,7 +305,7 @@ static bool turn(struct sweep *sweep, const struct module *module, const ElfW(Re
     default:
         return false;
     }
-    if (place < module->first || place > module->past - sizeof(void *))
+    if (place < module->image.first || place > module->image.past - sizeof(void *))
         return false;
     note_stub(module, type, symbol);
     const uintptr_t value = __atomic_load_n((uintptr_t *)place, __ATOMIC_RELAXED);
@@ -393,7 +339,7 @@ static int sweep_slots(struct dl_phdr_info *info, size_t size, void *data)
     for (size_t i = 0; i < module.other_count; i++)
         any = turn(sweep, &module, &module.others[i]) || any;
     if (info->dlpi_addr == getauxval(AT_BASE)) /* the loader has looked up by itself what it calls */
-        for (uintptr_t place = module.relro; place < module.relro_past; place += sizeof(void *))
+        for (uintptr_t place = module.image.relro; place < module.image.relro_past; place += sizeof(void *))
             any = turn_word(sweep, &module, place, NULL) || any;
     close_page(sweep);
     sweep->count.modules += any;
@@ -421,8 +367,7 @@ static int find_other(struct dl_phdr_info *info, size_t size, void *data)
     (void)size;
     if (info->dlpi_addr == getauxval(AT_BASE) || !read_module(info, &module)) /* older loaders have one */
         return 0;
-    const struct link_map object = {.l_addr = module.base, .l_ld = (ElfW(Dyn) *)(uintptr_t)module.dynamic};
-    void *const found = elf_symbol(&object, "malloc");
+    void *const found = elf_symbol(&module.image.object, "malloc");
     if (found != NULL && found != row_of("malloc")->ours)
         *other = info->dlpi_name;
     return *other != NULL;

@@ -74,16 +74,17 @@ static inline void raw_close(int fd)
     (void)raw_call(SYS_close, fd, 0, 0, 0, 0, 0); /* nothing to do about a failure: the number is gone */
 }
 
-/* raw_own_status - /proc/self/status as text, whose lines of numbers are in its first two kilobytes but for a long list of groups.
- * Returns  false: it cannot be read. */
-static inline bool raw_own_status(char *ret_text, size_t size)
+/* raw_file_begin - the first bytes of a file, at most size - 1, as text. Returns how many; 0, with "": it cannot be read. */
+static inline size_t raw_file_begin(const char *path, char *ret_text, size_t size)
 {
-    const long fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    const long got = fd < 0 ? fd : raw_read((int)fd, ret_text, size - 1);
+    const long fd = raw_open(path, O_RDONLY | O_CLOEXEC);
+    size_t length = 0;
+    for (long got = 1; fd >= 0 && got > 0 && length + 1 < size; length += got > 0 ? (size_t)got : 0)
+        got = raw_read((int)fd, ret_text + length, size - 1 - length);
     if (fd >= 0)
         raw_close((int)fd);
-    ret_text[got > 0 ? got : 0] = '\0';
-    return got > 0;
+    ret_text[length] = '\0';
+    return length;
 }
 
 static inline long raw_mmap(void *address, size_t size, int protection, int flags, int fd)

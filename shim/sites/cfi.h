@@ -89,4 +89,44 @@ uint32_t cfi_find(const struct cfi_segment *segment, uintptr_t address);
 /* cfi_begin - where the function begins that covers an address. Returns 0: none is told to. */
 uintptr_t cfi_begin(const struct cfi_segment *segment, uintptr_t address);
 
+/* cfi_reads - an aligned word of a stack, from sp on and below `high`.
+ * shift  from the stack's addresses to where its words are read: 0, or to a copy of them. */
+static inline __attribute__((always_inline)) bool cfi_reads(uint64_t shift, uint64_t place, uint64_t sp,
+                                                            uint64_t high, uint64_t *ret_word)
+{
+    if (place < sp || place % 8 != 0 || place > high - 8)
+        return false;
+    *ret_word = *(const uint64_t *)(uintptr_t)(place + shift);
+    return true;
+}
+
+/* cfi_step - from a frame to the one outside of it, by a rule that has a CFA and is not linked.
+ * shift, high  as cfi_reads has them.
+ * sp, fp       of the frame; then of the outer one. An fp of 0 is not known, and no rule that needs it leads anywhere.
+ * Returns      false: a place is outside of the stack. */
+static inline __attribute__((always_inline)) bool cfi_step(uint32_t rule, uint64_t shift, uint64_t high,
+                                                           uint64_t *sp, uint64_t *fp, uint64_t *ret_slot,
+                                                           uint64_t *ret_address)
+{
+    const uint32_t bits = cfi_rule_bits(rule);
+    const uint64_t base = cfi_rule_kind(rule) == CFI_SP ? *sp : *fp;
+    uint64_t cfa = base + processor_offset(bits), outer = *fp, word;
+    if (cfi_rule_kind(rule) == CFI_AT_FRAME &&
+        !cfi_reads(shift, *fp - processor_offset(bits), *sp, high, &cfa))
+        return false;
+    const uint64_t slot = processor_slot(bits, base, cfa);
+    if (cfa <= *sp || cfa % 8 != 0 || cfa > high || slot >= cfa || !cfi_reads(shift, slot, *sp, high, &word))
+        return false;
+    if (processor_loses_frame(bits))
+        outer = 0;
+    else if (!processor_keeps_frame(bits) &&
+             !cfi_reads(shift, processor_frame_place(bits, slot, *fp), *sp, high, &outer))
+        return false;
+    *ret_slot = slot;
+    *ret_address = processor_code(word);
+    *sp = cfa;
+    *fp = outer;
+    return true;
+}
+
 #endif

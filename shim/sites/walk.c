@@ -65,41 +65,6 @@ hot_walk bool meets(const struct walk *walk, uint64_t slot, uint64_t sp, uint64_
 
 /* ---- from frame to frame ---------------------------------------------------------------------------------- */
 
-/* A word of the region, at or above sp. */
-hot_walk bool reads(uint64_t place, uint64_t sp, uintptr_t high, uint64_t *ret_word)
-{
-    if (place < sp || place % 8 != 0 || place > high - 8)
-        return false;
-    *ret_word = word_at(place);
-    return true;
-}
-
-/* Steps from a frame to the one outside of it, by a rule that is not linked.
- * sp, fp    of the frame; then of the outer one.
- * Returns   false: a place is outside of the region. */
-hot_walk bool outward(uint32_t rule, uintptr_t high, uint64_t *sp, uint64_t *fp, uint64_t *ret_slot,
-                      uint64_t *ret_address)
-{
-    const uint32_t bits = cfi_rule_bits(rule);
-    const uint64_t base = cfi_rule_kind(rule) == CFI_SP ? *sp : *fp;
-    uint64_t cfa = base + processor_offset(bits), outer = *fp, word;
-    if (cfi_rule_kind(rule) == CFI_AT_FRAME && !reads(*fp - processor_offset(bits), *sp, high, &cfa))
-        return false;
-    const uint64_t slot = processor_slot(bits, base, cfa);
-    if (cfa <= *sp || cfa % 8 != 0 || cfa > high || slot >= cfa || !reads(slot, *sp, high, &word))
-        return false;
-    if (processor_loses_frame(bits))
-        outer = 0;
-    else if (!processor_keeps_frame(bits) &&
-             !reads(processor_frame_place(bits, slot, *fp), *sp, high, &outer))
-        return false;
-    *ret_slot = slot;
-    *ret_address = processor_code(word);
-    *sp = cfa;
-    *fp = outer;
-    return true;
-}
-
 /* A fresh frame; `kept` of the kept ones are outer ones of it. */
 hot_walk void add_fresh(struct walk *walk, uint32_t fresh, uint64_t slot, uint64_t sp, uint64_t address,
                         uint64_t fp, uint32_t *kept)
@@ -205,11 +170,11 @@ static cold_walk enum fp_cut step_beyond(struct stepping *at, uint32_t rule, uin
         return FP_CUT_BROKEN;
     if (cfi_rule_kind(rule) == CFI_AT_FRAME) {
         const uint64_t place = at->fp - processor_offset(bits);
-        if (!reach(at, place + 8) || !reads(place, at->sp, at->high, &cfa))
+        if (!reach(at, place + 8) || !cfi_reads(0, place, at->sp, at->high, &cfa))
             return FP_CUT_STACK;
     }
     if ((processor_needs_frame(bits) && !reach(at, at->fp + 8)) || !reach(at, cfa) ||
-        !outward(rule, at->high, &at->sp, &at->fp, ret_slot, &address))
+        !cfi_step(rule, 0, at->high, &at->sp, &at->fp, ret_slot, &address))
         return FP_CUT_STACK;
     at->address = address;
     return is_code(address) ? FP_CUT_NONE : FP_CUT_BROKEN;
@@ -238,7 +203,7 @@ static inline enum fp_cut step(struct stepping *at, uint32_t rule, uint64_t *ret
     uint64_t sp = at->sp, fp = at->fp, address;
     if (processor_is_linked(cfi_rule_bits(rule)))
         return step_linked(at, rule, ret_slot);
-    if (!outward(rule, at->high, &sp, &fp, ret_slot, &address))
+    if (!cfi_step(rule, 0, at->high, &sp, &fp, ret_slot, &address))
         return step_beyond(at, rule, ret_slot);
     at->sp = sp;
     at->fp = fp;
@@ -253,9 +218,9 @@ static cold_walk enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot
     uint64_t code, sp, fp;
     if (!at->known && !reach(at, at->sp + CONTEXT_BYTES))
         return FP_CUT_STACK;
-    if (at->high - at->sp < CONTEXT_BYTES || !reads(at->sp + CONTEXT_CODE, at->sp, at->high, &code) ||
-        !reads(at->sp + CONTEXT_SP, at->sp, at->high, &sp) ||
-        !reads(at->sp + CONTEXT_FRAME, at->sp, at->high, &fp))
+    if (at->high - at->sp < CONTEXT_BYTES || !cfi_reads(0, at->sp + CONTEXT_CODE, at->sp, at->high, &code) ||
+        !cfi_reads(0, at->sp + CONTEXT_SP, at->sp, at->high, &sp) ||
+        !cfi_reads(0, at->sp + CONTEXT_FRAME, at->sp, at->high, &fp))
         return outside(at);
     if (sp % 8 != 0 || !is_code(code + CODE_STEP))
         return FP_CUT_BROKEN;

@@ -1,6 +1,6 @@
 /* Shows: the sanitizer of a program is told by the names that its dynamic linker is told, wherever in the table they stand, and
  * which loader it asks for; and a file with any of its bytes changed, or cut anywhere, is read within its bounds. */
-#include "shim/shared/sanitizer.h"
+#include "shim/shared/program_file.h"
 #include "unit/harness.h"
 
 #define STRINGS 8192u
@@ -29,6 +29,8 @@ static void make(const char *name, size_t at)
     image_bytes = sizeof image;
     memcpy(image.head.e_ident, ELFMAG, SELFMAG);
     image.head.e_ident[EI_CLASS] = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+    image.head.e_machine = PROGRAM_MACHINE;
+    image.head.e_type = ET_DYN;
     image.head.e_phoff = offsetof(struct image, headers);
     image.head.e_phentsize = sizeof image.headers[0];
     image.head.e_phnum = 2;
@@ -44,20 +46,34 @@ static void make(const char *name, size_t at)
     memcpy(image.strings + at + 1, name, strlen(name) + 1);
 }
 
+static struct program_file file;
+
+static enum program_obstacle look(void)
+{
+    static const struct stat facts;
+    return program_look(3, read_image, &facts, 0, 0, false, &file);
+}
+
+static const char *sanitizer(void)
+{
+    (void)look();
+    return sanitizer_of(&file);
+}
+
 TEST(a_name_is_found_wherever_it_stands)
 {
     for (size_t at = 0; at < STRINGS - 32; at++) {
         make("libasan.so.8", at);
-        CHECK_STR(sanitizer_of(3, read_image), "AddressSanitizer");
+        CHECK_STR(sanitizer(), "AddressSanitizer");
     }
     make("__tsan_init", 2040);
-    CHECK_STR(sanitizer_of(3, read_image), "ThreadSanitizer");
+    CHECK_STR(sanitizer(), "ThreadSanitizer");
     make("__tsan_initialize", 2040);
-    CHECK(sanitizer_of(3, read_image) == NULL);
+    CHECK(sanitizer() == NULL);
     make("not-libasan.so.8", 2040);
-    CHECK(sanitizer_of(3, read_image) == NULL);
+    CHECK(sanitizer() == NULL);
     make("libubsan.so.1", 2040);
-    CHECK(sanitizer_of(3, read_image) == NULL);
+    CHECK(sanitizer() == NULL);
 }
 
 TEST(changed_bytes_are_read_within_bounds)
@@ -67,41 +83,42 @@ TEST(changed_bytes_are_read_within_bounds)
         for (unsigned value = 0; value < 256; value += 15) {
             make("libasan.so.8", 100);
             ((unsigned char *)&image)[at] = (unsigned char)value;
-            (void)sanitizer_of(3,
-                               read_image); /* whatever it says: the sanitizers of this test's build watch */
+            (void)sanitizer(); /* whatever it says: the sanitizers of this test's build watch */
         }
     for (size_t size = 0; size < heads + STRINGS - 100; size += 7) {
         make("libasan.so.8", STRINGS - 100);
         image_bytes = size;
-        CHECK(sanitizer_of(3, read_image) == NULL);
+        CHECK(sanitizer() == NULL);
     }
 }
 
-static enum loader loader_named(const char *path, uint64_t size)
+static enum program_obstacle loader_named(const char *path, uint64_t size)
 {
     make(path, 100);
     image.headers[1] = (ElfW(Phdr)){
         .p_type = PT_INTERP, .p_offset = offsetof(struct image, strings) + 101, .p_filesz = size};
-    return loader_of(3, &image.head, read_image);
+    return look();
 }
 
 TEST(the_loader_that_is_asked_for)
 {
     const char musl[] = "/lib/ld-musl-x86_64.so.1", glibc[] = "/lib64/ld-linux-x86-64.so.2";
-    const uint64_t sizes[] = {0, 1, 8, LOADER_PATH_BYTES - 1, LOADER_PATH_BYTES, UINT64_MAX};
-    CHECK(loader_named(musl, sizeof musl) == LOADER_MUSL);
-    CHECK(loader_named(glibc, sizeof glibc) == LOADER_OTHER);
+    const uint64_t sizes[] = {0, 1, 8, PROGRAM_PATH_BYTES - 1, PROGRAM_PATH_BYTES, UINT64_MAX};
+    CHECK(loader_named(musl, sizeof musl) == PROGRAM_MUSL);
+    CHECK(loader_named(glibc, sizeof glibc) == PROGRAM_FITS);
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         CHECK(loader_named(musl, sizes[i]) ==
-              (sizes[i] == LOADER_PATH_BYTES - 1 ? LOADER_MUSL : LOADER_OTHER));
+              (sizes[i] == PROGRAM_PATH_BYTES - 1 ? PROGRAM_MUSL : PROGRAM_FITS));
     for (size_t at = 0; at < offsetof(struct image, dynamic); at++)
         for (unsigned value = 0; value < 256; value += 15) {
             (void)loader_named(musl, sizeof musl);
             ((unsigned char *)&image)[at] = (unsigned char)value;
-            (void)loader_of(3, &image.head, read_image);
+            (void)look();
         }
     make(musl, 100); /* a program without an interpreter; and one whose headers are not there */
-    CHECK(loader_of(3, &image.head, read_image) == LOADER_NONE);
+    CHECK(look() == PROGRAM_STATIC);
+    image.head.e_machine = PROGRAM_MACHINE;
+    image.head.e_type = ET_DYN;
     image.head.e_phoff = UINT64_MAX;
-    CHECK(loader_of(3, &image.head, read_image) == LOADER_OTHER);
+    CHECK(look() == PROGRAM_FITS);
 }
