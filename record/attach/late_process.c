@@ -31,36 +31,39 @@
 #define BYTES_MOST    (64u << 20)
 #define CHAIN_MOST    4096u
 #define NAME_MOST     64u
+#define STATUS_BYTES  (1u << 20) /* with as many groups as a process can have */
+#define MAPS_MOST     (256u << 20)
 
 /* ---- /proc ------------------------------------------------------------------------------------- */
 
-char *late_proc_read(pid_t pid, const char *name, size_t *ret_length)
+const char *late_status(pid_t pid, pid_t thread)
+{
+    static char status[STATUS_BYTES];
+    char name[64];
+    snprintf(name, sizeof name, "task/%d/status", (int)thread);
+    (void)fp_proc_read(pid, name, status, sizeof status); /* else it is empty */
+    return status;
+}
+
+/* The caller's; NULL: it cannot be opened. */
+static char *read_maps(pid_t pid)
 {
     char path[64];
     size_t room = 1 << 16, length = 0;
     ssize_t got = 0;
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
     char *text = res_calloc(1, room);
-    while ((got = read(fd, text + length, room - 1 - length)) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            break;
-        length += (size_t)got;
-        if (length + 1 < room)
-            continue;
-        if (room > (256u << 20))
-            break;
-        room *= 2;
-        text = res_realloc(text, room, 1);
+    while (room <= MAPS_MOST &&
+           ((got = read(fd, text + length, room - 1 - length)) > 0 || (got < 0 && errno == EINTR))) {
+        length += got > 0 ? (size_t)got : 0;
+        if (length + 1 == room)
+            text = res_realloc(text, room *= 2, 1);
     }
     close(fd);
     text[length] = '\0';
-    if (ret_length != NULL)
-        *ret_length = length;
     return text;
 }
 
@@ -276,7 +279,7 @@ static void take_lines(struct late_process *process, char *text, struct late_pro
 bool late_process_refresh(struct late_process *process)
 {
     struct late_process fresh = *process;
-    char *text = late_proc_read(process->pid, "maps", NULL);
+    char *text = read_maps(process->pid);
     fresh.mappings = NULL;
     fresh.modules = NULL;
     fresh.mapping_count = fresh.mapping_room = fresh.module_count = fresh.module_room = 0;
@@ -455,12 +458,12 @@ uint32_t late_frame_rule(struct late_process *process, int number, uint64_t addr
 
 void late_process_name(pid_t pid, char ret_name[LATE_NAME_BYTES])
 {
-    char *name = late_proc_read(pid, "comm", NULL), *rest = NULL;
-    const char *part = name != NULL ? strtok_r(name, "/\n", &rest) : NULL;
+    char name[64], *rest = NULL;
+    (void)fp_proc_read(pid, "comm", name, sizeof name); /* else it is empty */
+    const char *part = strtok_r(name, "/\n", &rest);
     char *plain = res_text_plain(part != NULL ? part : "");
     snprintf(ret_name, LATE_NAME_BYTES, "%s", plain[0] != '\0' ? plain : "program");
     free(plain);
-    free(name);
 }
 
 bool late_process_open(pid_t pid, uint64_t within_ns, struct late_process *ret_process, char **ret_problem)

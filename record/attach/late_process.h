@@ -82,8 +82,8 @@ bool late_is_stopped(pid_t pid);
 /* late_process_refresh - read its mappings and modules anew. What was read of modules that stay is kept. */
 bool late_process_refresh(struct late_process *process);
 
-/* late_proc_read - a file of /proc/PID, with a zero byte behind it, the caller's; NULL: it cannot be opened. ret_length may be NULL. */
-char *late_proc_read(pid_t pid, const char *name, size_t *ret_length);
+/* late_status - /proc/PID/status of a thread, the process's first where that is its id; "": it cannot be read. Until the next call. */
+const char *late_status(pid_t pid, pid_t thread);
 
 /* late_process_read - bytes of its memory: all of them, or false; also when its deadline is over. */
 bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size);
@@ -114,8 +114,8 @@ uint32_t late_frame_rule(struct late_process *process, int module, uint64_t addr
  * Returns  one line, the caller's; NULL: nothing is in the way. */
 char *late_refuse(struct late_process *process);
 
-/* late_status_id - the user or group of a process, by a line of its /proc/PID/status ("\nUid:"), where all four are the same. */
-bool late_status_id(const char *status, const char *word, unsigned *ret_id);
+/* late_ids - the user and group of a process. Returns false where it has several of a kind, or has ended. */
+bool late_ids(pid_t pid, unsigned *ret_user, unsigned *ret_group);
 
 /* late_is_ours - whether a process is our user's and group's, and has no rights beyond. */
 bool late_is_ours(pid_t pid);

@@ -422,10 +422,8 @@ static bool leave_children(const struct late *late, const char *segment, bool te
     DIR *processes = opendir("/proc");
     bool any = false;
     for (pid_t pid; (pid = fp_proc_next(processes)) != 0;) {
-        char *maps = pid != late->process.pid ? late_proc_read(pid, "maps", NULL) : NULL;
-        if (maps != NULL && strstr(maps, late->library) != NULL)
-            any = leave_child(late, pid, segment, strstr(maps, segment) != NULL, tell) || any;
-        free(maps);
+        if (pid != late->process.pid && fp_proc_maps(pid, late->library, NULL) > 0)
+            any = leave_child(late, pid, segment, fp_proc_maps(pid, segment, NULL) > 0, tell) || any;
     }
     if (processes != NULL)
         closedir(processes);

@@ -18,6 +18,7 @@
 #include "shim/shared/program_file.h"
 
 #define HEAD_BYTES  4096u
+#define AUXV_MOST   64u
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
 
 /* The number behind a word at the begin of a line; -1: it is not there. */
@@ -27,7 +28,7 @@ static long field(const char *status, const char *word)
     return fp_proc_number(status, word, 10, &number) ? (long)number : -1;
 }
 
-bool late_status_id(const char *status, const char *word, unsigned *ret_id)
+static bool id_of(const char *status, const char *word, unsigned *ret_id)
 {
     unsigned ids[4]; /* real, effective, saved, of the file system */
     const char *line = strstr(status, word);
@@ -38,30 +39,28 @@ bool late_status_id(const char *status, const char *word, unsigned *ret_id)
     return true;
 }
 
+bool late_ids(pid_t pid, unsigned *ret_user, unsigned *ret_group)
+{
+    const char *status = late_status(pid, pid);
+    return id_of(status, "\nUid:", ret_user) && id_of(status, "\nGid:", ret_group);
+}
+
 /* getauxval(AT_SECURE) of the process. Where root has become its user, and it may not be looked into, that cannot be read: the library
  * asks for it again (shim/preload/attach.c). */
 static bool is_secure(pid_t pid)
 {
-    size_t length = 0;
-    char *bytes = late_proc_read(pid, "auxv", &length);
-    Elf64_auxv_t entry;
-    bool secure = false;
-    for (size_t at = 0; bytes != NULL && at + sizeof entry <= length; at += sizeof entry) {
-        memcpy(&entry, bytes + at, sizeof entry);
-        secure = secure || (entry.a_type == AT_SECURE && entry.a_un.a_val != 0);
-    }
-    free(bytes);
-    return secure;
+    Elf64_auxv_t entries[AUXV_MOST] = {{0}};
+    (void)fp_proc_read(pid, "auxv", (char *)entries, sizeof entries); /* else it is all zero */
+    for (size_t i = 0; i < AUXV_MOST && entries[i].a_type != AT_NULL; i++)
+        if (entries[i].a_type == AT_SECURE)
+            return entries[i].a_un.a_val != 0;
+    return false;
 }
 
 bool late_is_ours(pid_t pid)
 {
     unsigned user, group;
-    char *status = late_proc_read(pid, "status", NULL);
-    const bool ours = status != NULL && late_status_id(status, "\nUid:", &user) && user == geteuid() &&
-                      late_status_id(status, "\nGid:", &group) && group == getegid() && !is_secure(pid);
-    free(status);
-    return ours;
+    return late_ids(pid, &user, &group) && user == geteuid() && group == getegid() && !is_secure(pid);
 }
 
 /* Reading nothing at no address asks for the same right as ptrace(2). */
@@ -74,45 +73,42 @@ static bool may_trace(pid_t pid)
 
 static char *refuse_status(const struct late_process *process)
 {
-    char name[64], *problem = NULL, *status = late_proc_read(process->pid, "status", NULL);
+    char name[64];
+    const char *status = late_status(process->pid, process->pid);
     const int pid = (int)process->pid;
     unsigned user = 0, group = 0;
-    if (status == NULL)
+    if (status[0] == '\0')
         return res_printf("there is no process %d", pid);
     const bool has_memory = strstr(status, "\nVmSize:") != NULL;
-    const bool is_one = late_status_id(status, "\nUid:", &user) && late_status_id(status, "\nGid:", &group);
+    const bool is_one = id_of(status, "\nUid:", &user) && id_of(status, "\nGid:", &group);
     if (!has_memory && (pid == 2 || field(status, "\nPPid:") == 2)) /* kthreadd */
-        problem = res_printf("process %d is a thread of the kernel: it calls no malloc", pid);
-    else if (is_one && user != geteuid())
-        problem = res_printf(
-            "process %d belongs to user %s: root attaches to it, 'sudo mallab record --pid %d'", pid,
-            fp_trusted_user(user, name, sizeof name), pid);
-    else if (!is_one || group != getegid() || is_secure(process->pid))
-        problem = res_printf(
-            "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
-    else if (field(status, "\nTracerPid:") > 0)
-        problem = res_printf(
-            "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
-            field(status, "\nTracerPid:"));
-    else if (!may_trace(process->pid) && late_user_by_root())
-        problem = res_printf("process %d may not be traced, not by this root either (a container without "
-                             "CAP_SYS_PTRACE, or a process of another one): attach from outside of it, or "
-                             "start the program under 'mallab record'",
-                             pid);
-    else if (!may_trace(process->pid))
-        problem = res_printf("process %d may not be traced by its user (it has changed its user or has "
-                             "capabilities, kernel.yama.ptrace_scope, a container): root with CAP_SYS_PTRACE "
-                             "may, 'sudo mallab record --pid %d'",
-                             pid, pid);
-    else if (field(status, "\nSeccomp:") > 0)
-        problem = res_printf(
-            "process %d has shut itself in (seccomp), and loading a library may end it: start "
-            "it under 'mallab record'",
-            pid);
-    else if (strstr(status, "x86_Thread_features:\tshstk") != NULL)
-        problem = res_printf("process %d runs with shadow stacks, which a call from outside would end", pid);
-    free(status);
-    return problem;
+        return res_printf("process %d is a thread of the kernel: it calls no malloc", pid);
+    if (is_one && user != geteuid())
+        return res_printf("process %d belongs to user %s: root attaches to it, 'sudo mallab record --pid %d'",
+                          pid, fp_trusted_user(user, name, sizeof name), pid);
+    if (!is_one || group != getegid() || is_secure(process->pid))
+        return res_printf("process %d has rights of its own (setuid, setgid, capabilities), or another group",
+                          pid);
+    if (field(status, "\nTracerPid:") > 0)
+        return res_printf("process %d is traced by process %ld, as by a debugger: that has to let go of it",
+                          pid, field(status, "\nTracerPid:"));
+    if (!may_trace(process->pid) && late_user_by_root())
+        return res_printf("process %d may not be traced, not by this root either (a container without "
+                          "CAP_SYS_PTRACE, or a process of another one): attach from outside of it, or "
+                          "start the program under 'mallab record'",
+                          pid);
+    if (!may_trace(process->pid))
+        return res_printf("process %d may not be traced by its user (it has changed its user or has "
+                          "capabilities, kernel.yama.ptrace_scope, a container): root with CAP_SYS_PTRACE "
+                          "may, 'sudo mallab record --pid %d'",
+                          pid, pid);
+    if (field(status, "\nSeccomp:") > 0)
+        return res_printf("process %d has shut itself in (seccomp), and loading a library may end it: start "
+                          "it under 'mallab record'",
+                          pid);
+    if (strstr(status, "x86_Thread_features:\tshstk") != NULL)
+        return res_printf("process %d runs with shadow stacks, which a call from outside would end", pid);
+    return NULL;
 }
 
 /* Finds a sanitizer by the names of the libraries, or by a function that the executable has from one. */
@@ -178,10 +174,9 @@ static char *refuse_modules(const struct late_process *process)
 /* Nothing runs there that could be attached to. */
 static char *refuse_ended(const struct late_process *process)
 {
-    char *status = late_proc_read(process->pid, "status", NULL);
-    const bool is_zombie = status != NULL && strstr(status, "\nState:\tZ") != NULL;
+    const char *status = late_status(process->pid, process->pid);
+    const bool is_zombie = strstr(status, "\nState:\tZ") != NULL;
     const long threads = is_zombie ? field(status, "\nThreads:") : 0;
-    free(status);
     return res_printf(threads > 1 ? "the first thread of process %d has ended: its others are not attached to"
                       : is_zombie ? "process %d has ended (zombie): its parent has not asked how yet"
                                   : "there is no process %d",

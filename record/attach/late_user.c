@@ -35,12 +35,9 @@
 bool late_user_find(pid_t pid, struct late_user *ret_user)
 {
     unsigned user = 0, group = 0;
-    char *status = geteuid() == 0 ? late_proc_read(pid, "status", NULL) : NULL;
-    const bool found = status != NULL && late_status_id(status, "\nUid:", &user) && user != 0 &&
-                       late_status_id(status, "\nGid:", &group);
+    const bool found = geteuid() == 0 && late_ids(pid, &user, &group) && user != 0;
     if (found)
         *ret_user = (struct late_user){pid, user, group};
-    free(status);
     return found;
 }
 
