@@ -58,6 +58,24 @@ static uint64_t count_events(struct fp_reader *reader)
     return events;
 }
 
+/* Tells whether a footprint does not even say whose it is: the collector was killed while it began the
+ * file, before any slot named it. Its process' calls are all in the segment still. */
+static bool was_only_begun(const struct collector *collector, const char *name)
+{
+    struct stat status;
+    if (fstatat(collector->place.fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    if (status.st_size == 0)
+        return true;
+    struct fp_reader *reader = open_footprint(collector, name);
+    if (reader == NULL)
+        return false;
+    bool begun = fp_reader_meta(reader, "program") == NULL && fp_reader_info(reader)->block_count == 0 &&
+                 !fp_reader_info(reader)->has_trailer;
+    fp_reader_close(reader);
+    return begun;
+}
+
 /* ---- the directory ------------------------------------------------------------------------------- */
 
 struct found {
@@ -65,11 +83,11 @@ struct found {
     uint32_t window;
 };
 
-/* The footprints of a directory, by stem and window; the caller frees them. */
-struct listing {
+/* The footprints that were there when the recovery began, by stem and window. */
+static struct {
     struct found *items;
     size_t count, capacity;
-};
+} listing;
 
 /* A window's number has four digits or more: a longer one is a later window, whatever the order of the names. */
 static int by_window(const void *a, const void *b)
@@ -79,15 +97,18 @@ static int by_window(const void *a, const void *b)
     return order != 0 ? order : (one->window > other->window) - (one->window < other->window);
 }
 
-static struct listing list_directory(const struct collector *collector)
+static void list_directory(const struct collector *collector)
 {
-    struct listing listing = {0};
     DIR *directory = fp_trusted_list(collector->place.fd);
     const struct dirent *entry;
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         struct found found;
         if (!fp_part_name(entry->d_name, SEG_FILE, found.stem, &found.window))
             continue;
+        if (was_only_begun(collector, entry->d_name)) {
+            (void)unlinkat(collector->place.fd, entry->d_name, 0); /* else it is left, and told by nobody */
+            continue;
+        }
         if (!FP_GROW(listing.items, listing.capacity, listing.count + 1))
             break;                                                    /* those found so far are recovered */
         memcpy(found.file, entry->d_name, strlen(entry->d_name) + 1); /* fits: fp_part_name saw it */
@@ -97,14 +118,13 @@ static struct listing list_directory(const struct collector *collector)
         (void)closedir(directory); /* only read */
     if (listing.count > 0)
         qsort(listing.items, listing.count, sizeof *listing.items, by_window);
-    return listing;
 }
 
 /* One past the last part that has the stem of the first. */
-static size_t past_parts(const struct listing *listing, size_t first)
+static size_t past_parts(size_t first)
 {
     size_t past = first;
-    while (past < listing->count && strcmp(listing->items[past].stem, listing->items[first].stem) == 0)
+    while (past < listing.count && strcmp(listing.items[past].stem, listing.items[first].stem) == 0)
         past++;
     return past;
 }
@@ -159,12 +179,10 @@ bool recover_footprint(struct collector *collector, struct collect_image *image)
         image->stem[0] = '\0';
         return false;
     }
-    struct listing listing = list_directory(collector);
     image->stopped_by = image->limit_cause = FP_LOSS_COLLECTOR;
     for (size_t i = 0; i < listing.count; i++)
         if (strcmp(listing.items[i].stem, image->stem) == 0)
-            go_on_with(collector, image, &listing.items[i], i + 1 == past_parts(&listing, i));
-    free(listing.items);
+            go_on_with(collector, image, &listing.items[i], i + 1 == past_parts(i));
     /* The process' own losses stand in its slot, whether told or not; the others were the collector's. */
     complete_take_counts(collector, image);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
@@ -217,9 +235,8 @@ static void list_former_part(const struct collector *collector, struct collect_i
 /* The images whose footprints are there and whose slots are not: they had ended before. */
 static void list_former(struct collector *collector)
 {
-    struct listing listing = list_directory(collector);
     for (size_t first = 0, past; first < listing.count; first = past) {
-        past = past_parts(&listing, first);
+        past = past_parts(first);
         struct collect_image *image = find_image(collector, listing.items[first].stem) == NULL
                                           ? calloc(1, sizeof *image)
                                           : NULL;
@@ -233,35 +250,6 @@ static void list_former(struct collector *collector)
             free(image);
         }
     }
-    free(listing.items);
-}
-
-/* Tells whether a footprint does not even say whose it is: the collector was killed while it began the
- * file, before any slot named it. Its process' calls are all in the segment still. */
-static bool was_only_begun(const struct collector *collector, const char *name)
-{
-    struct stat status;
-    if (fstatat(collector->place.fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
-        return false;
-    if (status.st_size == 0)
-        return true;
-    struct fp_reader *reader = open_footprint(collector, name);
-    if (reader == NULL)
-        return false;
-    bool begun = fp_reader_meta(reader, "program") == NULL && fp_reader_info(reader)->block_count == 0 &&
-                 !fp_reader_info(reader)->has_trailer;
-    fp_reader_close(reader);
-    return begun;
-}
-
-/* Remove footprints that do not say yet whose they are. */
-static void remove_begun(struct collector *collector)
-{
-    struct listing listing = list_directory(collector);
-    for (size_t i = 0; i < listing.count; i++)
-        if (was_only_begun(collector, listing.items[i].file))
-            (void)unlinkat(collector->place.fd, listing.items[i].file, 0); /* else it is listed, empty */
-    free(listing.items);
 }
 
 /* ---- the segment ------------------------------------------------------------------------------------- */
@@ -363,10 +351,11 @@ void recover_run(struct collector *collector)
         reopen_slots(segment->view.slots);
         segment->attaching = true; /* look at every slot */
     }
-    remove_begun(collector);
+    list_directory(collector);
     image_discover_all(collector);
     (void)take_scan(collector);
     FOR_EACH_IMAGE (image, collector)
         image_finish(collector, image, image->confirmed ? IMAGE_RUNNING : IMAGE_EXIT);
     list_former(collector);
+    free(listing.items);
 }

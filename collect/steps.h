@@ -122,9 +122,7 @@ void stacks_release(struct collect_image *image);
  *
  * A chunk is zeroed before it is free again: a record is there when its first word is not zero.
  *
- *   queue  a stream's taken chunks in the order of their sequence, linked by index: it needs no memory of its own
- *   rank   streams whose queue begins with the chunk that continues what is written stand in one list for each length, up to
- *          a block's worth. So the longest is found without a look at all that ever were. */
+ *   queue  a stream's taken chunks in the order of their sequence, linked by index: it needs no memory of its own */
 
 /* take_scan - take every FULL chunk; without memory they stay where they are for the next round, as do those of a process that
  * has no image yet. Returns how many were taken. */

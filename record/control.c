@@ -370,17 +370,12 @@ static void add_head(struct res_text *text, const struct conv_recording *recordi
 static void add_lost(struct res_text *text, const struct conv_recording *recording, bool alive)
 {
     const uint64_t lost = fp_loss_sum(recording->lost);
-    const char *before = " (";
+    char causes[REC_NAMES_BYTES];
     if (lost > 0 || knows_losses(recording, alive))
         res_text_printf(text, ", lost %s", FP_GROUPED(lost));
-    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
-        if (recording->lost[cause] == 0)
-            continue;
-        res_text_printf(text, "%s%s %s", before, fp_loss_name(cause), FP_GROUPED(recording->lost[cause]));
-        before = ", ";
-    }
-    res_text_printf(text, "%s%s\n", *before == ',' ? ")" : "",
-                    knows_losses(recording, alive) ? "" : ", what was lost is not known");
+    if (lost > 0)
+        res_text_printf(text, " (%s)", rec_losses(recording->lost, causes));
+    res_text_printf(text, "%s\n", knows_losses(recording, alive) ? "" : ", what was lost is not known");
 }
 
 char *rec_status_text(const struct conv_recording *recording, bool alive)

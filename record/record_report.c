@@ -126,13 +126,19 @@ static void list_silent(struct rec_totals *totals)
     json_decref(heard);
 }
 
+char *rec_losses(const uint64_t *lost, char ret_words[REC_NAMES_BYTES])
+{
+    ret_words[0] = '\0';
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        if (lost[i] > 0)
+            fp_text_more(ret_words, REC_NAMES_BYTES, ", ", "%s %s", fp_loss_name(i), FP_GROUPED(lost[i]));
+    return ret_words;
+}
+
 static void list_losses(const struct conv_recording *recording, struct rec_totals *totals)
 {
     totals->lost = fp_loss_sum(recording->lost);
-    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
-        if (recording->lost[i] > 0)
-            fp_text_more(totals->lost_by_cause, sizeof totals->lost_by_cause, ", ", "%s %s", fp_loss_name(i),
-                         FP_GROUPED(recording->lost[i]));
+    (void)rec_losses(recording->lost, totals->lost_by_cause);
 }
 
 struct rec_totals rec_totals_read(const char *directory)

@@ -244,7 +244,7 @@ struct rec_totals {
         recording; /* of an unfinished one events is about right, process_count is there, all else is 0 */
     bool known;    /* recording.json or the footprints could be read */
     uint64_t lost, others;               /* calls; processes whose names `only` leaves out */
-    char lost_by_cause[REC_NAMES_BYTES]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
+    char lost_by_cause[REC_NAMES_BYTES]; /* rec_losses */
     char other_names[REC_NAMES_BYTES];   /* "'a', 'b'": of some of them */
     char silent[REC_NAMES_BYTES];        /* likewise: programs that loaded the recorder and made no call */
 };
@@ -252,6 +252,9 @@ struct rec_totals {
 /* rec_totals_read - read them; released with rec_totals_release. */
 struct rec_totals rec_totals_read(const char *directory);
 void rec_totals_release(struct rec_totals *totals);
+
+/* rec_losses - calls that were lost by cause, in words: "disk_full 12, size_limit 3"; "" when none was. Returns ret_words. */
+char *rec_losses(const uint64_t *lost, char ret_words[REC_NAMES_BYTES]);
 
 /* rec_report - the summary, in the name of `verb`. What a killed collector left is written
  * first. quiet: only what is missing. */

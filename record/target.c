@@ -60,7 +60,7 @@ static char *locate(const char *command, struct rec_target *target)
     return target->problem == NULL ? res_strdup(command) : NULL;
 }
 
-/* What an obstacle is answered with, behind its words; NULL: a copy of the program has none. */
+/* An obstacle's remedy, behind its words; NULL: a copy of the program has no such obstacle. */
 static const char *const REMEDIES[] = {
     [PROGRAM_FOREIGN] = ": record it with a mallab built for that type",
     [PROGRAM_STATIC] = "; link it dynamically and record that",

@@ -21,22 +21,17 @@
 #include "footprint/base/proc.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 
-#define TELL_NS       UINT64_C(2000000000) /* a command that runs for longer is told of at once */
-#define LOOK_FIRST_NS UINT64_C(1000000)
-#define LOOK_LAST_NS  UINT64_C(250000000)
-#define TREE_MAX      4096
+#define TELL_NS        UINT64_C(2000000000) /* a command that runs for longer is told of at once */
+#define LOOK_FIRST_NS  UINT64_C(1000000)
+#define LOOK_LAST_NS   UINT64_C(250000000)
+#define TREE_MAX       4096
+#define CHILDREN_BYTES (16 * TREE_MAX)
 #define SEEN_NS                                                                                              \
     UINT64_C(200000000) /* a round of the collector takes 20 ms at most, and what it writes then */
 
 /* ---- what the collector says ---------------------------------------------------------------- */
-
-static void copy_plain(char *ret, size_t size, const char *bytes)
-{
-    char *plain = res_text_plain(bytes);
-    snprintf(ret, size, "%s", plain);
-    free(plain);
-}
 
 static void heed_unrecorded(struct rec_messages *messages, const char *words)
 {
@@ -126,19 +121,6 @@ static void tell_death(struct rec_messages *messages, int status)
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-static FILE *open_proc(pid_t pid, const char *name)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    return fopen(path, "re");
-}
-
-static void close_proc(FILE *file)
-{
-    if (file != NULL)
-        fclose(file);
-}
-
 bool rec_watch_maps_file(pid_t pid, const char *path)
 {
     char nameless[PATH_MAX + 8];
@@ -156,18 +138,18 @@ uint64_t rec_start_ticks(pid_t pid)
  * that is loading or ending neither environment nor command line can be read. */
 static bool was_preloaded(pid_t pid)
 {
-    char *entry = NULL;
+    char path[64], command[2], *entry = NULL;
     size_t room = 0;
     /* In this order: both appear at one time, late in an exec. */
-    FILE *command = open_proc(pid, "cmdline");
-    const bool has_command = command != NULL && getc(command) != EOF;
-    FILE *environment = open_proc(pid, "environ");
+    const bool has_command = fp_proc_read(pid, "cmdline", command, sizeof command) && command[0] != '\0';
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    FILE *environment = fopen(path, "re");
     bool found = environment == NULL, empty = true;
     for (; !found && getdelim(&entry, &room, '\0', environment) > 0; empty = false)
         found = strncmp(entry, "LD_PRELOAD=", 11) == 0 && strstr(entry, "libmallab.so") != NULL;
     free(entry);
-    close_proc(command);
-    close_proc(environment);
+    if (environment != NULL)
+        fclose(environment);
     return found || (empty && !has_command);
 }
 
@@ -190,7 +172,7 @@ static bool find_name(pid_t pid, struct rec_look *ret)
     char *deleted = strstr(target, " (deleted)");
     if (deleted != NULL)
         *deleted = '\0';
-    copy_plain(ret->name, sizeof ret->name, basename(target));
+    (void)fp_text_plain(basename(target), ret->name, sizeof ret->name);
     return !is_ours(ret->name);
 }
 
@@ -240,7 +222,7 @@ static void tell_collector(const struct rec_look *seen, const char *segment)
 void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *segment)
 {
     struct rec_look seen = {.pid = pid, .obstacle = why};
-    copy_plain(seen.name, sizeof seen.name, basename(path));
+    (void)fp_text_plain(basename(path), seen.name, sizeof seen.name);
     tell_collector(&seen, segment);
 }
 
@@ -314,19 +296,16 @@ struct tree {
 
 static void add_children(struct tree *tree, pid_t parent)
 {
+    static char children[CHILDREN_BYTES];
     char path[64];
-    const struct dirent *task;
     snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
     DIR *tasks = opendir(path);
-    while (tasks != NULL && (task = readdir(tasks)) != NULL) {
-        char children[PATH_MAX];
-        int child;
-        snprintf(children, sizeof children, "%s/%.20s/children", path, task->d_name);
-        FILE *file = task->d_name[0] != '.' ? fopen(children, "re") : NULL;
-        while (file != NULL && tree->count < TREE_MAX && fscanf(file, "%d", &child) == 1)
-            tree->pids[tree->count++] = child;
-        if (file != NULL)
-            fclose(file);
+    for (pid_t task; (task = fp_proc_next(tasks)) != 0;) {
+        snprintf(path, sizeof path, "task/%d/children", (int)task);
+        (void)fp_proc_read(parent, path, children, sizeof children); /* else it has none */
+        char *at = children, *behind;
+        for (long child; tree->count < TREE_MAX && (child = strtol(at, &behind, 10)) > 0; at = behind)
+            tree->pids[tree->count++] = (pid_t)child;
     }
     if (tasks != NULL)
         closedir(tasks);

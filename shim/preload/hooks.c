@@ -4,6 +4,7 @@
  * errno as it left it. An allocation is recorded after the allocator returned, a release before it is entered, a
  * realloc on both sides (docs/order.md). Only malloc and free have a fast path of their own; the rest share
  * turn.h. realloc(NULL, n) consumes nothing, so it has no FP_MARK_RESIZE_FROM. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -305,3 +306,48 @@ size_t malloc_usable_size(void *address)
         return 0;
     return shim_next.malloc_usable_size(address);
 }
+
+/* ---- jumps by which a signal handler leaves a call of ours that it interrupted: longjmp and its like ----
+ *
+ * Such a call never returns, so nobody opens the gate that it shut, and the thread's later calls would all pass for a handler's.
+ * A jump that stays within the handler cannot be told from one that leaves it: then the call goes on behind it, is recorded, and
+ * has been counted as lost besides. It runs in signal handlers; the jump goes on exactly as it came in. */
+
+typedef void (*jump_type)(void *, int);
+
+#define JUMPS(X)     X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk)
+#define NUMBER(name) JUMP_##name,
+#define NAME(name)   #name,
+enum jump { JUMPS(NUMBER) JUMP_COUNT };
+static const char *const NAMES[JUMP_COUNT] = {JUMPS(NAME)};
+static jump_type next[JUMP_COUNT];
+
+/* Runs before main: dlsym is nothing for a signal handler. */
+__attribute__((constructor)) static void resolve(void)
+{
+    for (unsigned i = 0; i < JUMP_COUNT; i++)
+        if (next[i] == NULL)
+            *(void **)&next[i] = dlsym(RTLD_NEXT, NAMES[i]);
+    (void)dlerror(); /* the program must not find our failed look-ups */
+}
+
+static __attribute__((noreturn)) void jump(enum jump which, void *environment, int value)
+{
+    if (unlikely(next[which] == NULL))
+        resolve(); /* for constructors that jump */
+    turn_left();
+    if (next[which] == NULL)
+        __builtin_abort(); /* a C library without what the program calls in it */
+    next[which](environment, value);
+    __builtin_unreachable();
+}
+
+/* Defines jumps under other names for the compiler, which knows what these do. */
+#define DEFINE_JUMP(name)                                                                                    \
+    SHIM_EXPORT __attribute__((noreturn)) void shim_##name(void *environment, int value) __asm__(#name);     \
+    void shim_##name(void *environment, int value)                                                           \
+    {                                                                                                        \
+        jump(JUMP_##name, environment, value);                                                               \
+    }
+
+JUMPS(DEFINE_JUMP)

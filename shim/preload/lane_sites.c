@@ -10,7 +10,6 @@
 
 #include "shim/preload/confine.h"
 #include "shim/preload/turn.h"
-#include "shim/sites/sample.h"
 
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \

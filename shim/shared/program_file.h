@@ -52,7 +52,7 @@ struct program_file {
     ElfW(Phdr) dynamic; /* its header; size 0: it has none that is read */
 };
 
-/* Those from PROGRAM_SETUID on depend on who runs it: the loader treats it as any other for the user that it belongs to. */
+/* From PROGRAM_SETUID on they depend on who runs it: the loader treats it as any other for the user that it belongs to. */
 enum program_obstacle {
     PROGRAM_FITS, /* or it cannot be told, and the kernel will say what is wrong with the program; or it is none */
     PROGRAM_FOREIGN,
@@ -102,7 +102,7 @@ static inline bool program_tag(const struct program_file *file, int64_t tag, uin
     return false;
 }
 
-/* By the loader that it asks for. Fills in the dynamic section's header. */
+/* The obstacle that is told by the loader that it asks for. Fills in the dynamic section's header. */
 static inline enum program_obstacle program_loader(struct program_file *file)
 {
     ElfW(Phdr) header;

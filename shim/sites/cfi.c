@@ -7,15 +7,11 @@
 
 #define REMEMBERED_MOST 8u
 
-/* Encodings of pointers, DW_EH_PE_*. */
+/* Encodings of pointers, DW_EH_PE_*, as compilers have them in these sections. */
 enum {
     PE_ABSOLUTE = 0x00,
-    PE_ULEB = 0x01,
-    PE_U2 = 0x02,
     PE_U4 = 0x03,
     PE_U8 = 0x04,
-    PE_SLEB = 0x09,
-    PE_S2 = 0x0a,
     PE_S4 = 0x0b,
     PE_S8 = 0x0c,
     PE_PC_RELATIVE = 0x10,
@@ -88,18 +84,6 @@ static uint64_t take_pointer(struct bytes_at *bytes, unsigned encoding)
     case PE_U8:
     case PE_S8:
         value = take(bytes, 8);
-        break;
-    case PE_ULEB:
-        value = take_uleb(bytes);
-        break;
-    case PE_SLEB:
-        value = (uint64_t)take_sleb(bytes);
-        break;
-    case PE_U2:
-        value = take(bytes, 2);
-        break;
-    case PE_S2:
-        value = (uint64_t)(int64_t)(int16_t)take(bytes, 2);
         break;
     case PE_U4:
         value = take(bytes, 4);

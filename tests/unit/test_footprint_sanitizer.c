@@ -92,6 +92,22 @@ TEST(changed_bytes_are_read_within_bounds)
     }
 }
 
+TEST(rights_of_its_own_and_another_machine)
+{
+    const struct stat own = {.st_mode = S_ISUID, .st_uid = 7};
+    const char glibc[] = "/lib64/ld-linux-x86-64.so.2";
+    make(glibc, 100);
+    image.headers[1] = (ElfW(Phdr)){
+        .p_type = PT_INTERP, .p_offset = offsetof(struct image, strings) + 101, .p_filesz = sizeof glibc};
+    CHECK(program_look(3, read_image, &own, 7, 7, false, &file) == PROGRAM_FITS);
+    CHECK(program_look(3, read_image, &own, 8, 8, false, &file) == PROGRAM_SETUID);
+    CHECK(program_look(3, read_image, &own, 7, 7, true, &file) == PROGRAM_CAPABLE);
+    image.head.e_machine = EM_68K;
+    CHECK(program_look(3, read_image, &own, 8, 8, true, &file) == PROGRAM_FOREIGN);
+    image.head.e_ident[0] = '#';
+    CHECK(program_look(3, read_image, &own, 8, 8, true, &file) == PROGRAM_FITS);
+}
+
 static enum program_obstacle loader_named(const char *path, uint64_t size)
 {
     make(path, 100);

@@ -5,7 +5,6 @@
 #include "convert/sites/site_tally.h"
 #include "footprint/fp/fp_sites.h"
 #include "shim/preload/chosen.h"
-#include "shim/sites/sample.h"
 #include "unit/harness.h"
 
 /* How far a count of so many, each with that chance, is from what is to be expected, in standard deviations. */
