@@ -111,7 +111,8 @@ int cli_option_refuse(const struct cli_verb *verb, const struct cli_option *row,
     return code;
 }
 
-int cli_option_number(const struct cli_option *row, const char *value)
+/* The place of a value among the words of the row; -1: it is none of them. */
+static int number_of(const struct cli_option *row, const char *value)
 {
     const char *word;
     size_t length;
@@ -156,7 +157,7 @@ static int take_value(const struct cli_verb *verb, const struct cli_option *row,
         break;
     case CLI_WORD:
     case CLI_CHOICE:
-        number = cli_option_number(row, value);
+        number = number_of(row, value);
         taken = number >= 0;
         if (taken && row->how == CLI_WORD)
             *(const char **)at = value;

@@ -80,9 +80,6 @@ size_t cli_option_list(const struct cli_verb *verb, struct cli_option ret_rows[C
 /* cli_option_refuse - say what the option takes. Returns CLI_MISUSE. */
 int cli_option_refuse(const struct cli_verb *verb, const struct cli_option *row, const char *value);
 
-/* cli_option_number - the place of a value among the words of the row; -1: it is none of them. */
-int cli_option_number(const struct cli_option *row, const char *value);
-
 /* cli_option_value - a word of the row by number, from `words` or `values`. False: there are fewer.
  * ret_length  of the word. ret_meaning  may be NULL. */
 bool cli_option_value(const struct cli_option *row, size_t number, const char **ret_word, size_t *ret_length,

@@ -4,17 +4,9 @@
 #include "cli/verbs/verbs.h"
 #include "results/measure/base/fields.h"
 
-struct settings {
-    struct cli_answer answer;
-    bool found;
-};
-
-#define AT(member) offsetof(struct settings, member)
-
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.name = "found", .how = CLI_FLAG, .at = AT(found), .help = "only those that are on this machine"},
-    {.group = cli_answer_json, .at = AT(answer)},
+    {.group = cli_answer_json},
     {0},
 };
 /* clang-format on */
@@ -66,18 +58,12 @@ static json_t *candidate_object(const struct res_candidate *candidate)
     return object;
 }
 
-static bool is_shown(const struct settings *settings, const struct res_candidate *candidate)
-{
-    return candidate->found || !settings->found;
-}
-
-static int print_json(const struct settings *settings, const struct res_registry *registry)
+static int print_json(const struct res_registry *registry)
 {
     json_t *object = json_object();
     json_t *array = json_array();
     for (size_t i = 0; i < registry->candidate_count; i++)
-        if (is_shown(settings, registry->candidates[i]))
-            json_array_append_new(array, candidate_object(registry->candidates[i]));
+        json_array_append_new(array, candidate_object(registry->candidates[i]));
     json_object_set_new(object, "schema", json_string("mallab-allocators/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "allocators", array);
@@ -85,7 +71,7 @@ static int print_json(const struct settings *settings, const struct res_registry
 }
 
 /* Below a candidate stand the settings that make it differ from another one of the same library. */
-static void print_table(const struct settings *settings, const struct res_registry *registry)
+static void print_table(const struct res_registry *registry)
 {
     static const struct res_column columns[] = {
         {.heading = "name"},
@@ -100,8 +86,6 @@ static void print_table(const struct settings *settings, const struct res_regist
     res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < registry->candidate_count; i++) {
         const struct res_candidate *candidate = registry->candidates[i];
-        if (!is_shown(settings, candidate))
-            continue;
         res_grid_add(&grid, candidate->name);
         res_grid_add(&grid, candidate->version != NULL ? candidate->version : "-");
         res_grid_add(&grid, candidate->proof != NULL ? candidate->proof : "address");
@@ -125,10 +109,10 @@ static void print_table(const struct settings *settings, const struct res_regist
 
 static int run_allocators(int argc, char **argv)
 {
-    struct settings settings = {0};
+    struct cli_answer answer = {0};
     struct cli_operands operands;
     struct res_registry registry = {0};
-    int code = cli_options_take(&CLI_ALLOCATORS, argc, argv, &settings, &operands);
+    int code = cli_options_take(&CLI_ALLOCATORS, argc, argv, &answer, &operands);
     if (code >= 0)
         return code;
     code = cli_registry_load(&CLI_ALLOCATORS, &registry);
@@ -136,10 +120,10 @@ static int run_allocators(int argc, char **argv)
         for (size_t i = 0; i < registry.candidate_count; i++)
             (void)res_candidate_resolve(registry.candidates[i],
                                         res_program_directories()); /* shown as it comes out */
-        if (cli_is_json(&settings.answer))
-            code = print_json(&settings, &registry);
+        if (cli_is_json(&answer))
+            code = print_json(&registry);
         else
-            print_table(&settings, &registry);
+            print_table(&registry);
     }
     res_registry_release(&registry);
     return code;

@@ -16,7 +16,7 @@ struct settings {
     struct cli_sites reading;
     enum site_table table;
     int by;
-    const char *sort, *filter, *ignore;
+    const char *sort, *ignore;
     struct site_patterns patterns; /* of ignore */
     struct site_sum sums[SITE_PARTS];
     uint64_t most, budget_bytes;
@@ -26,6 +26,7 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 #define ROWS       20u
 #define FRAMES     64u /* of a stack below a row */
+#define ANSWER_NS  UINT64_C(10000000000)
 
 static int take_moment(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
@@ -45,8 +46,6 @@ static const struct cli_option SHARED[] = {
              "function or module; who only hands on (operator new, g_malloc) is passed over [site]"},
     {.name = "top", .argument = "N", .how = CLI_COUNT, .at = AT(most), .zero = true,
      .help = "so many rows; 0: all [20]"},
-    {.name = "filter", .seldom = true, .argument = "WORDS", .how = CLI_TEXT, .at = AT(filter), .takes = "a part of a name",
-     .help = "only sites with these words in a function's or module's name of their stack"},
     {.name = "stacks", .how = CLI_FLAG, .at = AT(stacks),
      .help = "below each row its largest call stack, frame by frame"},
     {.group = cli_answer_json, .at = AT(reading.answer), .help = "one JSON object"},
@@ -171,10 +170,7 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
     char *title = title_of(settings, stacks->sites, count);
     char *table = site_table_text(stacks, groups, count, request, &style);
     res_lines_wrap_open(&text, title, 0);
-    if (count == 0 && settings->filter != NULL)
-        res_text_printf(&text, "\nno stack has '%s' in a function's or module's name\n\n", settings->filter);
-    else
-        res_text_printf(&text, "\n%s\n", count > 0 ? table : "no site\n");
+    res_text_printf(&text, "\n%s\n", count > 0 ? table : "no site\n");
     if (settings->table == SITE_TABLE_LEAKS)
         note_left_out(settings, &text);
     cli_sites_notes(stacks, &text);
@@ -206,7 +202,7 @@ static int show(const struct cli_verb *verb, struct settings *settings, struct s
     struct site_group *groups;
     unsigned char *parts = site_parts_find(stacks, &settings->patterns, settings->sums);
     size_t count = site_groups_make(stacks, request.by, settings->table == SITE_TABLE_LEAKS ? parts : NULL,
-                                    settings->filter, &groups);
+                                    &groups);
     free(parts);
     if (settings->table == SITE_TABLE_LEAKS)
         count = drop_dead(groups, count);
@@ -247,12 +243,28 @@ static int check_times(const struct cli_verb *verb, const struct settings *setti
                       RES_DURATION((double)sites->end_ns));
 }
 
+/* Has the collector of a recording that goes on write every call made so far. Returns nanoseconds since it began; 0: it has ended, cannot be
+ * asked, or does not answer. */
+static uint64_t ask_collector(const char *path)
+{
+    struct rec_control control;
+    char directory[CONV_PATH_BYTES], *problem = NULL;
+    uint64_t clock_ns = 0;
+    conv_recording_directory(path, directory);
+    if (rec_control_open(directory, &control, &problem) == REC_CONTROL_OPEN &&
+        rec_control_ask(&control, REC_REQUEST_STATUS, ANSWER_NS, &problem))
+        clock_ns = control.recording.duration_ns;
+    rec_control_release(&control);
+    free(problem); /* then the look is of what was written before */
+    return clock_ns;
+}
+
 /* One reading, and what it shows. Returns an exit code, told. */
 static int look(const struct cli_verb *verb, struct settings *settings)
 {
     struct site_stacks stacks;
     struct conv_sites sites;
-    settings->reading.ages.now_ns = cli_leaks_ask(settings->reading.path);
+    settings->reading.ages.now_ns = ask_collector(settings->reading.path);
     int code = cli_sites_read(verb, &settings->reading, &sites, &stacks);
     if (code != CLI_DONE)
         return code;
@@ -429,22 +441,4 @@ void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks)
 {
     site_stacks_release(stacks);
     conv_sites_release(sites);
-}
-
-/* ---- a recording that goes on --------------------------------------------------------------- */
-
-#define ANSWER_NS UINT64_C(10000000000)
-
-uint64_t cli_leaks_ask(const char *path)
-{
-    struct rec_control control;
-    char directory[CONV_PATH_BYTES], *problem = NULL;
-    uint64_t clock_ns = 0;
-    conv_recording_directory(path, directory);
-    if (rec_control_open(directory, &control, &problem) == REC_CONTROL_OPEN &&
-        rec_control_ask(&control, REC_REQUEST_STATUS, ANSWER_NS, &problem))
-        clock_ns = control.recording.duration_ns;
-    rec_control_release(&control);
-    free(problem); /* then the look is of what was written before */
-    return clock_ns;
 }

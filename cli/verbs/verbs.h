@@ -309,9 +309,4 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
 void cli_sites_notes(struct site_stacks *stacks, struct res_text *text);
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);
 
-/* cli_leaks_ask - have the collector of a recording that goes on write every call made so far.
- * path      a recording's directory, or its recording.json.
- * Returns   nanoseconds since the recording began; 0: it has ended, cannot be asked, or does not answer. */
-uint64_t cli_leaks_ask(const char *path);
-
 #endif

@@ -124,9 +124,6 @@ void intervals_sort(struct intervals *intervals);
  * Returns   NULL: none covers it. */
 const struct interval *intervals_cover(const struct intervals *intervals, uint64_t address, bool latest);
 
-/* intervals_begin - one that begins there, however long. NULL: none. */
-const struct interval *intervals_begin(const struct intervals *intervals, uint64_t start);
-
 void intervals_release(struct intervals *intervals);
 
 /* ---- symbols.c: the functions that a file's symbols name, or a perf map's lines, as intervals; what is their name ---- */

@@ -77,12 +77,6 @@ const struct interval *intervals_cover(const struct intervals *intervals, uint64
     return found;
 }
 
-const struct interval *intervals_begin(const struct intervals *intervals, uint64_t start)
-{
-    const size_t count = count_before(intervals, start);
-    return count > 0 && intervals->list[count - 1].start == start ? &intervals->list[count - 1] : NULL;
-}
-
 void intervals_release(struct intervals *intervals)
 {
     free(intervals->list);
@@ -159,7 +153,10 @@ const struct interval *symbols_name(const struct intervals *symbols, uint64_t ad
                                     bool latest)
 {
     const struct interval *found = intervals_cover(symbols, address, latest);
-    return found != NULL || start == 0 ? found : intervals_begin(symbols, start);
+    const size_t before = count_before(symbols, start);
+    if (found != NULL || start == 0 || before == 0)
+        return found;
+    return symbols->list[before - 1].start == start ? &symbols->list[before - 1] : NULL;
 }
 
 /* ---- names as people write them --------------------------------------------------------------- */

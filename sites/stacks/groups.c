@@ -103,17 +103,6 @@ static char *key_of(const struct site_stacks *stacks, uint32_t site, enum site_b
     return text.text;
 }
 
-/* Tells whether a function's or module's name of a site's stack holds these words; NULL: any does. */
-static bool holds(const struct site_stacks *stacks, uint32_t site, const char *filter)
-{
-    for (uint32_t node = site; node >= FP_SITE_FIRST && filter != NULL;
-         node = fp_site_node_at(&stacks->sites->stacks, node).parent)
-        if (strstr(site_node_function(stacks, node), filter) != NULL ||
-            strstr(site_node_module(stacks, node), filter) != NULL)
-            return true;
-    return filter == NULL;
-}
-
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 static int by_key(const void *left, const void *right)
@@ -184,13 +173,13 @@ static void merge(struct site_group *group, struct site_group *more)
 }
 
 size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const unsigned char *parts,
-                        const char *filter, struct site_group **ret_groups)
+                        struct site_group **ret_groups)
 {
     const struct conv_sites *sites = stacks->sites;
     struct site_group *groups = res_calloc(sites->count + 1, sizeof *groups);
     size_t all = 0, count = 0;
     for (size_t i = 0; i < sites->count; i++)
-        if ((parts == NULL || parts[i] == SITE_SHOWN) && holds(stacks, sites->counts[i].site, filter))
+        if (parts == NULL || parts[i] == SITE_SHOWN)
             groups[all++] = (struct site_group){.counts = sites->counts[i],
                                                 .lead_bytes = sites->counts[i].bytes,
                                                 .stacks = 1,

@@ -55,7 +55,8 @@ static uint32_t add_jit(struct names *names, const struct conv_sites *sites,
     return number;
 }
 
-uint32_t *site_modules_add(const struct fp_sites *stacks, const char *executable, struct names *names)
+/* Returns their numbers among those of names, and room for one more. The caller's to free. */
+static uint32_t *add_modules(const struct fp_sites *stacks, const char *executable, struct names *names)
 {
     uint32_t *numbers = res_calloc(stacks->module_count + 1, sizeof *numbers);
     for (uint32_t i = 0; i < stacks->module_count; i++) {
@@ -101,7 +102,7 @@ struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct
     };
     if (stacks.names == NULL || !fp_module_map_make(&sites->stacks, &stacks.map))
         res_no_memory();
-    uint32_t *numbers = site_modules_add(&sites->stacks, sites->executable, stacks.names);
+    uint32_t *numbers = add_modules(&sites->stacks, sites->executable, stacks.names);
     numbers[sites->stacks.module_count] = add_jit(stacks.names, sites, options);
     for (uint32_t i = 0; i <= sites->stacks.module_count; i++)
         stacks.module_count = numbers[i] >= stacks.module_count ? numbers[i] + 1 : stacks.module_count;

@@ -33,10 +33,6 @@ struct site_stack_frame {
     uint32_t node;
 };
 
-/* site_modules_add - a recording's modules to names. executable: the program's path; "": not known.
- * Returns  their numbers there, and room for one more. The caller's to free. */
-uint32_t *site_modules_add(const struct fp_sites *stacks, const char *executable, struct names *names);
-
 /* site_stacks_make - stacks with the names of their functions. options: of names. */
 struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct names_options *options);
 void site_stacks_release(struct site_stacks *stacks);
@@ -130,10 +126,9 @@ struct conv_site_counts site_totals(const struct conv_sites *sites);
 
 /* site_groups_make - sites grouped, by rising key.
  * parts       of site_parts_find: only sites that are SITE_SHOWN; NULL: all.
- * filter      stacks are left out unless a function's or module's name of theirs holds these words; NULL: none is.
  * ret_groups  end them with site_groups_release. Returns how many there are. */
 size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const unsigned char *parts,
-                        const char *filter, struct site_group **ret_groups);
+                        struct site_group **ret_groups);
 void site_groups_release(struct site_group *groups, size_t count);
 
 /* site_group_words - a group on one line: "parse x.cc:16 < main x.cc:20". Lines are there after site_stacks_lines and

@@ -2,6 +2,5 @@
 export MALLAB_ALLOCATORS="$DATA/allocators"
 "$MALLAB" allocators | sed 's#/[^ ]*/libc[.]so[.]6#LIBC#; s/ 2[.][0-9]* / 2.xx /'
 "$MALLAB" allocators --json 2>/dev/null | grep -c '"name"'
-"$MALLAB" allocators --found 2>/dev/null | grep -o '^[a-z+]*'
-"$MALLAB" allocators --found --json 2>/dev/null | grep -c '"name"'
+"$MALLAB" allocators --json 2>/dev/null | grep -c '"found": true'
 MALLAB_ALLOCATORS=absent "$MALLAB" allocators || echo "$?"
