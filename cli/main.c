@@ -8,7 +8,7 @@
 #include "cli/verbs/verbs.h"
 
 /* Hidden first words: */
-#define CLI_ROFF     "--roff"     /* by which man pages are made */
+#define CLI_ROWS     "--rows"     /* by which man pages are made */
 #define CLI_COMPLETE "--complete" /* by which the shells' functions ask */
 
 static const struct cli_verb *find_verb(const char *name)
@@ -94,12 +94,12 @@ static int run_verb(int argc, char **argv)
 }
 
 /* The options of a verb for its man page (docs/man/make_page.py). */
-static int print_roff(const char *name)
+static int print_rows(const char *name)
 {
     const struct cli_verb *verb = find_verb(name);
     if (verb == NULL)
         return refuse_verb(NULL, name);
-    cli_put_own(cli_option_roff(verb));
+    cli_put_own(cli_option_rows(verb));
     return CLI_DONE;
 }
 
@@ -124,8 +124,8 @@ int main(int argc, char **argv)
         code = CLI_DONE;
     } else if (strcmp(argv[1], CLI_COMPLETE) == 0 && argc > 2) {
         code = cli_complete(&CLI_PROGRAM, argc - 2, argv + 2);
-    } else if (strcmp(argv[1], CLI_ROFF) == 0 && argc == 3) {
-        code = print_roff(argv[2]);
+    } else if (strcmp(argv[1], CLI_ROWS) == 0 && argc == 3) {
+        code = print_rows(argv[2]);
     } else {
         code = run_verb(argc - 1, argv + 1);
     }

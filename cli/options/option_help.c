@@ -1,5 +1,4 @@
-/* option_help.c - a verb as people and shells read it: its help, the options of its man page, what completes it, all made of its rows. */
-#include <ctype.h>
+/* option_help.c - a verb as people and shells read it: its help, its rows for its man page, what completes it, all made of its rows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -128,72 +127,24 @@ char *cli_option_help(const struct cli_verb *verb, bool all)
     return text.text;
 }
 
-/* ---- roff ----------------------------------------------------------------------------------- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Text of a man page: '-' is a minus to be typed, and no line begins with a control character. */
-static void add_escaped(struct res_text *text, const char *words)
-{
-    if (*words == '.' || *words == '\'')
-        res_text_printf(text, "\\&");
-    for (; *words != '\0'; words++) {
-        const char *escaped = *words == '-'    ? "\\-"
-                              : *words == '\\' ? "\\e"
-                              : *words == '\'' ? "\\(aq"
-                                               : NULL;
-        if (escaped != NULL)
-            res_text_printf(text, "%s", escaped);
-        else
-            res_text_add(text, words, 1);
-    }
-}
-
-/* Help begins with a small letter and has no full stop at its end. */
-static void add_sentence(struct res_text *text, const char *words, const char *end)
-{
-    char *sentence = res_printf("%s%s", words, words[strlen(words) - 1] == ':' ? "" : end);
-    sentence[0] = (char)toupper((unsigned char)sentence[0]);
-    add_escaped(text, sentence);
-    res_text_add(text, "\n", 1);
-    free(sentence);
-}
-
-static void add_roff_option(struct res_text *text, const struct cli_option *row)
-{
-    const char *argument = row->argument;
-    res_text_printf(text, ".TP\n.BR ");
-    if (row->letter != '\0')
-        res_text_printf(text, "\\-%c \", \" ", row->letter);
-    res_text_printf(text, "\\-\\-");
-    add_escaped(text, row->name);
-    if (argument != NULL && argument[0] == '[')
-        res_text_printf(text, " [=\\fI%.*s\\fR]", (int)strcspn(argument + 1, "]"), argument + 1);
-    else if (argument != NULL)
-        res_text_printf(text, " \" \\fI%s\\fR\"", argument);
-    res_text_add(text, "\n", 1);
-    add_sentence(text, row->help, ".");
-    const char *word, *meaning;
-    size_t length;
-    for (size_t i = 0; row->lists && cli_option_value(row, i, &word, &length, &meaning); i++) {
-        res_text_printf(text, ".br\n.BR ");
-        add_escaped(text, word);
-        res_text_printf(text, " \": ");
-        add_escaped(text, meaning);
-        res_text_printf(text, "\"\n");
-    }
-}
-
-char *cli_option_roff(const struct cli_verb *verb)
+char *cli_option_rows(const struct cli_verb *verb)
 {
     struct cli_option rows[CLI_OPTIONS_MAX];
     const size_t count = cli_option_list(verb, rows);
     struct res_text text = {0};
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].heading == NULL) {
-            add_roff_option(&text, &rows[i]);
-        } else {
-            res_text_printf(&text, ".SS ");
-            add_sentence(&text, rows[i].heading, "");
-        }
+        const struct cli_option *row = &rows[i];
+        const char letter[] = {row->letter, '\0'}, *word, *meaning;
+        size_t length;
+        if (row->heading != NULL)
+            res_text_printf(&text, "heading\t%s\n", row->heading);
+        else
+            res_text_printf(&text, "option\t%s\t%s\t%s\t%s\n", letter, row->name,
+                            row->argument != NULL ? row->argument : "", row->help);
+        for (size_t k = 0; row->lists && cli_option_value(row, k, &word, &length, &meaning); k++)
+            res_text_printf(&text, "value\t%s\t%s\n", word, meaning);
     }
     return text.text;
 }

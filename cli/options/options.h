@@ -101,10 +101,10 @@ int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *s
 /* ---- help (option_help.c) ---- */
 
 /* cli_option_help - what `mallab help VERB` prints, all: with seldom options and notes: 80 columns at most. The caller's to free.
- * cli_option_roff - the OPTIONS of its man page: headings as .SS, options as .TP. The caller's to
- * free. */
+ * cli_option_rows - its rows for docs/man/make_page.py, a line each, with tabs between: heading WORDS; option LETTER NAME ARGUMENT HELP, and
+ *   behind it value WORD MEANING for each that help lists. The caller's to free. */
 char *cli_option_help(const struct cli_verb *verb, bool all);
-char *cli_option_roff(const struct cli_verb *verb);
+char *cli_option_rows(const struct cli_verb *verb);
 
 /* ---- the candidates that a command line names. */
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A man page: the hand-written page with the options of the verb put in, as `mallab --roff VERB` prints them from their rows.
+"""A man page: the hand-written page with the options of the verb put in, as `mallab --rows VERB` has them.
 
   make_page.py MALLAB PAGE SHARED OUTPUT
 
@@ -20,20 +20,39 @@ def parts(text, verb=None):
             if verb is None or verb in pieces[i + 1].split()}
 
 
+def escaped(words):
+    """Text of a man page: '-' is a minus to be typed, and no line begins with a control character."""
+    begin = "\\&" if words[:1] in (".", "'") else ""
+    return begin + words.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+
+
+def sentence(words, end):
+    """Help begins with a small letter and has no full stop at its end."""
+    return escaped(words[0].upper() + words[1:] + ("" if words.endswith(":") else end)) + "\n"
+
+
+def option(letter, name, argument, words):
+    value = f" [=\\fI{argument[1:].partition(']')[0]}\\fR]" if argument.startswith("[") else f' " \\fI{argument}\\fR"' if argument else ""
+    return ".TP\n.BR " + (f'\\-{letter} ", " ' if letter else "") + f"\\-\\-{escaped(name)}{value}\n" + sentence(words, ".")
+
+
 def main(mallab, page, shared, output):
     verb = page.stem.removeprefix("mallab-")
     head, _, rest = page.read_text().partition('.\\" @options\n')
     own, section, tail = rest.partition("\n.SH ")
     more = {**parts(shared.read_text(), verb), **parts(own + "\n")}
-    options = subprocess.run([mallab, "--roff", verb], check=True, capture_output=True, text=True).stdout
-    out = []
-    for option in re.split(r"(?m)^(?=\.TP$|\.SS )", options):
-        name = re.search(r"\\-\\-([\w\\-]+)", option.partition("\n")[2].partition("\n")[0])
-        words = more.pop("--" + name[1].replace("\\-", "-"), None) if name and option.startswith(".TP") else None
-        out.append(option + (words + "\n" if words else ""))
+    out, behind = [], ""  # what is told of the option that came last, behind its values
+    for line in subprocess.run([mallab, "--rows", verb], check=True, capture_output=True, text=True).stdout.splitlines():
+        kind, *words = line.split("\t")
+        if kind == "value":
+            out.append(f'.br\n.BR {escaped(words[0])} ": {escaped(words[1])}"\n')
+            continue
+        out.append(behind)
+        out.append(".SS " + sentence(words[0], "") if kind == "heading" else option(*words))
+        behind = more.pop("--" + words[1], "") + "\n" if kind == "option" and "--" + words[1] in more else ""
     if more:
         sys.exit(f"{page.name}: mallab {verb} has no option {', '.join(sorted(more))}")
-    output.write_text(head + "".join(out) + (section + tail).lstrip("\n"))
+    output.write_text(head + "".join(out) + behind + (section + tail).lstrip("\n"))
 
 
 main(sys.argv[1], *map(pathlib.Path, sys.argv[2:]))
