@@ -22,14 +22,18 @@ static int add_workload(struct cli_ab *ab, const char *input, const char *named)
     const struct cli_answer *answer = &ab->settings.answer;
     const size_t number = ab->workload_count;
     struct cli_prepared prepared = {0};
-    const struct cli_prepare prepare = {
-        .directory = ab->directory,
-        .convert = &ab->settings.convert,
-        .force = answer->force,
+    struct conv_options options = ab->settings.convert;
+    options.overwrite = answer->force;
+    const struct cli_conversion way = {
+        .verb = ab->verb,
+        .input = input,
+        .output = ab->directory,
+        .ending = ".wl",
+        .options = &options,
         .quiet = answer->quiet || answer->keep == NULL, /* of what is removed nobody needs the place */
         .no_progress = answer->quiet,
     };
-    const int code = cli_workload_prepare(ab->verb, &prepare, input, number, &prepared);
+    const int code = cli_workload_prepare(&way, number, &prepared);
     if (code != CLI_DONE)
         return code;
     ab->prepared = res_realloc(ab->prepared, number + 1, sizeof *ab->prepared);

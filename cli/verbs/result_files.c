@@ -130,8 +130,6 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 
 /* ---- results that are read -------------------------------------------------------------------- */
 
-#define TOLD_MOST 8u /* files that are left out, by name */
-
 struct res_style cli_answer_style(const struct cli_answer *answer)
 {
     return (struct res_style){.form = answer->format == CLI_FORMAT_MARKDOWN ? RES_FORM_MARKDOWN
@@ -141,31 +139,6 @@ struct res_style cli_answer_style(const struct cli_answer *answer)
                               .colour = answer->colour == CLI_COLOUR_ALWAYS ||
                                         (answer->colour == CLI_COLOUR_AUTO && cli_colour_by_default()),
                               .details = answer->details};
-}
-
-int cli_fleet_code(const struct res_fleet *fleet)
-{
-    return fleet->left_out_count > 0 ? CLI_UNREADABLE : fleet->missing_count > 0 ? CLI_FAILED : CLI_DONE;
-}
-
-int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t count,
-                      const struct res_fleet_request *request, struct res_result *ret_result)
-{
-    struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
-    char *problem = NULL;
-    *ret_result = (struct res_result){0};
-    if (!res_fleet_collect(paths, count, request, fleet, &problem)) {
-        free(fleet); /* empty */
-        (void)cli_say_problem(verb, problem);
-        return CLI_UNREADABLE;
-    }
-    for (size_t i = 0; i < fleet->left_out_count && i < TOLD_MOST; i++)
-        cli_say(verb, "left out '%s': %s", fleet->left_out[i].file, fleet->left_out[i].why);
-    if (fleet->left_out_count > TOLD_MOST)
-        cli_say(verb, "left out %zu more: --json names them", fleet->left_out_count - TOLD_MOST);
-    res_result_of_fleet(fleet, ret_result);
-    res_notes_fleet(ret_result->fleet);
-    return CLI_DONE;
 }
 
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)

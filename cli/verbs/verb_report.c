@@ -218,20 +218,34 @@ static int add_history(struct report *report)
 
 /* ---- results together ---------------------------------------------------------------------------- */
 
+#define TOLD_MOST 8u /* files that are left out, by name */
+
+/* CLI_UNREADABLE where something was left out, CLI_FAILED where somebody is missing. */
 static int add_fleet(struct report *report, const struct res_fleet_request *request)
 {
-    struct res_result result;
-    int code = cli_fleet_collect(&CLI_REPORT, report->paths, report->count, request, &result);
-    if (code != CLI_DONE)
-        return code;
-    const struct res_html_source source = {.name = conv_path_name(report->paths[0]), .result = &result};
+    struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
     struct res_document document = {.style = &report->style};
+    struct res_result result = {0};
+    char *problem = NULL;
+    if (!res_fleet_collect(report->paths, report->count, request, fleet, &problem)) {
+        free(fleet); /* empty */
+        (void)cli_say_problem(&CLI_REPORT, problem);
+        return CLI_UNREADABLE;
+    }
+    const size_t left_out = fleet->left_out_count;
+    for (size_t i = 0; i < left_out && i < TOLD_MOST; i++)
+        cli_say(&CLI_REPORT, "left out '%s': %s", fleet->left_out[i].file, fleet->left_out[i].why);
+    if (left_out > TOLD_MOST)
+        cli_say(&CLI_REPORT, "left out %zu more: --json names them", left_out - TOLD_MOST);
+    const int code = left_out > 0 ? CLI_UNREADABLE : fleet->missing_count > 0 ? CLI_FAILED : CLI_DONE;
+    res_result_of_fleet(fleet, &result);
+    res_notes_fleet(result.fleet);
+    const struct res_html_source source = {.name = conv_path_name(report->paths[0]), .result = &result};
     if (is_grid(report))
         res_fleet_show(&document, result.fleet);
     add(report, is_grid(report)                     ? res_document_end(&document)
                 : report->format == CLI_FORMAT_HTML ? res_html(&source, 1)
                                                     : cli_json_document(res_fleet_write(result.fleet)));
-    code = cli_fleet_code(result.fleet);
     res_result_release(&result);
     return code;
 }

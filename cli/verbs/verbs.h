@@ -22,19 +22,39 @@ extern const struct cli_verb CLI_AB, CLI_RECORD, CLI_CONVERT, CLI_INFO, CLI_REPL
     CLI_ALLOCATORS, CLI_DOCTOR, CLI_HELP, CLI_TOP, CLI_CONFIRM, CLI_COMPARE, CLI_CHECK, CLI_SITES, CLI_LEAKS,
     CLI_FLAME, CLI_TUNE;
 
+/* ---- a conversion, of one file or of a group (workloads.c), and its report. Private to cli/. */
+
+struct cli_conversion {
+    const struct cli_verb *verb; /* in whose name things are told */
+    const char *input;
+    const char *
+        output; /* of a group a directory, made when it is not there; on the way to a workload the one that it goes into */
+    const char *ending; /* of the names of a group's workloads */
+    const struct conv_options *options;
+    bool is_group; /* of input, a recording: each process that `convert` chooses into a workload of its own */
+    bool quiet, no_progress;
+};
+
+/* cli_is_group - whether several processes of a recording are meant. False where that cannot be told, too: converting it
+ * tells why.
+ * ret_bytes  of the footprints that are meant, by their share of the calls; 0: not known. May be NULL. */
+bool cli_is_group(const char *input, const struct conv_options *options, uint64_t *ret_bytes);
+
+/* cli_convert - convert it; a group is converted one process after the other, and what goes wrong with one leaves the others alone.
+ * ret_report  what was made, as JSON, a new reference; left alone where nothing was. May be NULL.
+ * Returns     the worst exit code. */
+int cli_convert(const struct cli_conversion *conversion, json_t **ret_report);
+
+/* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
+ * process leaves no half file.
+ * ret_report  the report as JSON, a new reference, left alone where it failed; may be NULL.
+ * Returns     an exit code. */
+int cli_convert_file(const struct cli_conversion *conversion, json_t **ret_report);
+
 /* ---- inputs on the way to a workload, for the verbs. */
 
 /* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one, or what reads it. */
 void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind);
-
-/* The settings of the conversions on the way. */
-struct cli_prepare {
-    const char *directory;              /* where the workloads go */
-    const struct conv_options *convert; /* what is selected; `overwrite` is set from force */
-    bool force;                         /* existing ones may be replaced */
-    bool quiet;                         /* no summary */
-    bool no_progress;
-};
 
 /* A workload that can be replayed. */
 struct cli_prepared {
@@ -44,11 +64,11 @@ struct cli_prepared {
 };
 
 /* cli_workload_prepare - a workload as it is, also a directory of several that are a group; anything else converted first.
+ * way           without its is_group: options->overwrite says whether workloads that are there already may be replaced.
  * number        of the input on this command line, from 0: keeps names apart.
  * ret_prepared  filled on CLI_DONE; end it with cli_prepared_release, which accepts a zeroed one.
  * Returns       CLI_DONE; else an exit code, the cause being told on stderr. */
-int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
-                         size_t number, struct cli_prepared *ret_prepared);
+int cli_workload_prepare(const struct cli_conversion *way, size_t number, struct cli_prepared *ret_prepared);
 void cli_prepared_release(struct cli_prepared *prepared);
 
 /* cli_group_read - the members in a directory, by name; a single file is no group, but a workload.
@@ -71,34 +91,6 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
  * prepared      its offset_ns are filled in; ret_workload borrows from it. */
 int cli_prepared_facts(const struct cli_verb *verb, struct cli_prepared *prepared, const char *input,
                        struct res_workload *ret_workload);
-
-/* ---- a conversion, of one file or of a group (workloads.c), and its report. Private to cli/. */
-
-struct cli_conversion {
-    const struct cli_verb *verb; /* in whose name things are told */
-    const char *input;
-    const char *output; /* of a group a directory, made when it is not there */
-    const char *ending; /* of the names of a group's workloads */
-    const struct conv_options *options;
-    bool is_group; /* of input, a recording: each process that `convert` chooses into a workload of its own */
-    bool quiet, no_progress;
-};
-
-/* cli_is_group - whether several processes of a recording are meant. False where that cannot be told, too: converting it
- * tells why.
- * ret_bytes  of the footprints that are meant, by their share of the calls; 0: not known. May be NULL. */
-bool cli_is_group(const char *input, const struct conv_options *options, uint64_t *ret_bytes);
-
-/* cli_convert - convert it; a group is converted one process after the other, and what goes wrong with one leaves the others alone.
- * ret_report  what was made, as JSON, a new reference; left alone where nothing was. May be NULL.
- * Returns     the worst exit code. */
-int cli_convert(const struct cli_conversion *conversion, json_t **ret_report);
-
-/* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
- * process leaves no half file.
- * ret_report  the report as JSON, a new reference, left alone where it failed; may be NULL.
- * Returns     an exit code. */
-int cli_convert_file(const struct cli_conversion *conversion, json_t **ret_report);
 
 /* cli_conv_failed - tell why something could not be read or converted. Returns the exit code for it. */
 int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error);
@@ -160,19 +152,11 @@ int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns
  * JSON is the answer, as with --json. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 
-/* cli_result_load - read one. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
- * cli_fleet_collect - what several files and directories of results say together (a result without workloads: res_result_is_fleet),
- * likewise. What is left out of that is told. */
-int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t count,
-                      const struct res_fleet_request *request, struct res_result *ret_result);
+/* cli_result_load - read one. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then. */
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result);
 
 /* cli_answer_style - how an answer is to look. */
 struct res_style cli_answer_style(const struct cli_answer *answer);
-
-/* cli_fleet_code - the exit code of an answer about a fleet: CLI_UNREADABLE where something was left out, CLI_FAILED where somebody is missing, else
- * CLI_DONE. */
-int cli_fleet_code(const struct res_fleet *fleet);
 
 /* cli_result_give - keep it, with its notes, where -o says; on stdout its JSON, or what show makes of it.
  * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then ($TMPDIR, /tmp, /var/tmp, /dev/shm), or, where no place takes it and

@@ -22,8 +22,6 @@
 #include "footprint/base/words.h"
 #include "results/measure/result/result.h"
 
-#define WORKLOAD_ENDING ".wl"
-
 /* ---- several processes of a recording ---------------------------------------------------------- */
 
 struct job {
@@ -239,21 +237,12 @@ static int convert(void *data)
 }
 
 /* Converts in a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
-static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
-                            const char *output, bool is_group)
+static int convert_in_child(struct cli_conversion *conversion)
 {
-    struct conv_options options = *prepare->convert;
-    struct cli_conversion conversion = {.verb = verb,
-                                        .input = input,
-                                        .output = output,
-                                        .ending = WORKLOAD_ENDING,
-                                        .options = &options,
-                                        .is_group = is_group,
-                                        .quiet = prepare->quiet,
-                                        .no_progress = prepare->no_progress};
-    const struct fp_process_plan plan = {.body = convert, .data = &conversion, .dies_with_us = true};
+    const struct cli_verb *verb = conversion->verb;
+    const char *input = conversion->input;
+    const struct fp_process_plan plan = {.body = convert, .data = conversion, .dies_with_us = true};
     int status;
-    options.overwrite = prepare->force;
     const int error = fp_process_run(&plan, &status);
     if (error != 0)
         cli_say(verb, "cannot convert '%s': no process: %s", input, strerror(error));
@@ -267,31 +256,30 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
 }
 
 /* A workload is about as large as the footprints that it is made of. Said before the work, which may take an hour. */
-static int check_room(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
-                      uint64_t bytes)
+static int check_room(const struct cli_conversion *way, uint64_t bytes)
 {
     struct statvfs room;
-    if (conv_plan_any(&prepare->convert->select) || statvfs(prepare->directory, &room) != 0)
+    if (conv_plan_any(&way->options->select) || statvfs(way->output, &room) != 0)
         return CLI_DONE;
     const uint64_t free_bytes = (uint64_t)room.f_bavail * room.f_frsize;
     if (bytes <= free_bytes)
         return CLI_DONE;
-    cli_say(verb,
+    cli_say(way->verb,
             "the workload of '%s' takes about %s, and '%s' has %s left: free some space, or choose another "
             "directory with TMPDIR or --keep DIR",
-            input, FP_BYTES((double)bytes), prepare->directory, FP_BYTES((double)free_bytes));
+            way->input, FP_BYTES((double)bytes), way->output, FP_BYTES((double)free_bytes));
     return CLI_FAILED;
 }
 
 /* A name in the directory that no other input of this command line took. */
-static char *free_name(const char *directory, const char *input, size_t number)
+static char *free_name(const struct cli_conversion *way, size_t number)
 {
-    char *whole = cli_output_name(input, WORKLOAD_ENDING);
-    char *path = res_path_join(directory, conv_path_name(whole));
+    char *whole = cli_output_name(way->input, way->ending);
+    char *path = res_path_join(way->output, conv_path_name(whole));
     struct stat facts;
     if (number > 0 && lstat(path, &facts) == 0) {
         free(path);
-        path = res_printf("%s/%zu-%s", directory, number, conv_path_name(whole));
+        path = res_printf("%s/%zu-%s", way->output, number, conv_path_name(whole));
     }
     free(whole);
     return path;
@@ -354,9 +342,11 @@ static bool tell_command(const struct cli_verb *verb, const char *input)
     return found;
 }
 
-int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
-                         size_t number, struct cli_prepared *ret_prepared)
+int cli_workload_prepare(const struct cli_conversion *way, size_t number, struct cli_prepared *ret_prepared)
 {
+    const struct cli_verb *verb = way->verb;
+    const char *input = way->input;
+    struct cli_conversion conversion = *way;
     struct cli_prepared prepared = {0};
     const enum conv_kind kind = conv_detect(input);
     if (kind == CONV_KIND_RECORDING)
@@ -367,7 +357,7 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         return CLI_MISUSE;
     }
     if (kind == CONV_KIND_UNKNOWN && cli_group_read(input, &prepared)) {
-        if (cli_select_any(prepare->convert)) {
+        if (cli_select_any(way->options)) {
             cli_prepared_release(&prepared);
             cli_say(verb, "'%s' holds workloads already: select when they are converted", input);
             return CLI_MISUSE;
@@ -375,9 +365,9 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         *ret_prepared = prepared;
         return CLI_DONE;
     }
-    if (kind == CONV_KIND_UNKNOWN && prepare->convert->from == NULL && tell_command(verb, input))
+    if (kind == CONV_KIND_UNKNOWN && way->options->from == NULL && tell_command(verb, input))
         return CLI_UNREADABLE;
-    if (kind == CONV_KIND_WORKLOAD && cli_select_any(prepare->convert)) {
+    if (kind == CONV_KIND_WORKLOAD && cli_select_any(way->options)) {
         cli_say(verb, "'%s' is a workload already: select when it is converted", input);
         return CLI_MISUSE;
     }
@@ -390,16 +380,17 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         return CLI_UNREADABLE;
     }
     uint64_t bytes;
-    const bool is_group = cli_is_group(input, prepare->convert, &bytes);
-    char *output = free_name(prepare->directory, input, number);
-    int code = check_room(verb, prepare, input, bytes);
-    if (code == CLI_DONE && is_group)
-        code = cli_group_make_room(verb, output, prepare->force);
+    conversion.is_group = cli_is_group(input, way->options, &bytes);
+    char *output = free_name(way, number);
+    conversion.output = output;
+    int code = check_room(way, bytes);
+    if (code == CLI_DONE && conversion.is_group)
+        code = cli_group_make_room(verb, output, way->options->overwrite);
     if (code == CLI_DONE)
-        code = convert_in_child(verb, prepare, input, output, is_group);
-    if (code == CLI_DONE && is_group && !cli_group_read(output, ret_prepared))
+        code = convert_in_child(&conversion);
+    if (code == CLI_DONE && conversion.is_group && !cli_group_read(output, ret_prepared))
         code = CLI_FAILED; /* told by the conversion */
-    else if (code == CLI_DONE && !is_group)
+    else if (code == CLI_DONE && !conversion.is_group)
         ret_prepared->path = res_strdup(output);
     free(output);
     return code;
