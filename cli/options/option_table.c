@@ -20,10 +20,11 @@ static const struct cli_option HELP[] = {
 
 static size_t add_rows(const struct cli_option *row, size_t at, struct cli_option *rows, size_t count)
 {
-    for (; row->name != NULL || row->heading != NULL || row->group != NULL; row++) {
-        if (row->group != NULL) {
+    for (; row->name != NULL || row->heading != NULL || row->row != NULL || row->group != NULL; row++) {
+        if (row->row != NULL || row->group != NULL) {
+            const struct cli_option alone[] = {row->row != NULL ? *row->row : (struct cli_option){0}, {0}};
             const size_t first = count;
-            count = add_rows(row->group, at + row->at, rows, count);
+            count = add_rows(row->row != NULL ? alone : row->group, at + row->at, rows, count);
             if (row->argument != NULL)
                 rows[first].argument = row->argument;
             if (row->help != NULL)

@@ -43,9 +43,10 @@ enum cli_offer {
 };
 
 struct cli_option {
-    /* One of these three is set. */
-    const char *name;    /* of an option, without its dashes */
-    const char *heading; /* a line above the rows that follow */
+    /* One of these four is set. */
+    const char *name;             /* of an option, without its dashes */
+    const char *heading;          /* a line above the rows that follow */
+    const struct cli_option *row; /* a row that is put here, as a group's are */
     const struct cli_option
         *group;  /* rows that are put here, `at` added to theirs; `argument` and `help`, where they are
                                        set, replace those of its first row */
@@ -148,8 +149,8 @@ void cli_choice_release(struct cli_choice *choice);
 
 /* ---- the options that several verbs have: on their answer, on how a run is made, on what of an input is converted.
  *
- * Each has one meaning, one message when its value is none, and one line of help, whichever verb has it. A verb puts the groups that
- * it wants among its rows: {.group = cli_answer_json, .at = offsetof(struct settings, answer)}. */
+ * Each has one meaning, one message when its value is none, and one line of help, whichever verb has it. A verb puts those that
+ * it wants among its rows: {.row = &cli_answer_json, .at = offsetof(struct settings, answer)}. */
 
 /* ---- the answer: where it goes, in which form, and what is told beside it ---- */
 
@@ -173,9 +174,9 @@ static inline bool cli_is_json(const struct cli_answer *answer)
     return answer->format == CLI_FORMAT_JSON;
 }
 
-/* Groups, each of the rows that its name says; of a struct cli_answer. */
-extern const struct cli_option cli_answer_output[], cli_answer_force[], cli_answer_json[], cli_answer_color[],
-    cli_answer_details[], cli_answer_keep[], cli_answer_quiet[], cli_answer_max_memory[];
+/* Rows, each the option that its name says; of a struct cli_answer. */
+extern const struct cli_option cli_answer_output, cli_answer_force, cli_answer_json, cli_answer_color,
+    cli_answer_details, cli_answer_keep, cli_answer_quiet, cli_answer_max_memory;
 extern const struct cli_option
     cli_answer_result[]; /* -o, -f, --max-memory, --json, --title of a verb that makes a result */
 
@@ -200,11 +201,11 @@ struct cli_measure {
         run; /* what the others say: a drawn seed where none is given; without workloads and candidates */
 };
 
-/* Groups of a struct cli_measure. */
-extern const struct cli_option cli_measure_baseline[], cli_measure_rounds[], cli_measure_seed[],
-    cli_measure_one_thread[], cli_measure_timeout[];
-extern const struct cli_option cli_measure_allocators[]; /* -a LIST */
-extern const struct cli_option cli_measure_limit[];      /* --limit, --limit-by, --limit-in */
+/* Rows and groups of a struct cli_measure. */
+extern const struct cli_option cli_measure_baseline, cli_measure_rounds, cli_measure_seed,
+    cli_measure_one_thread[], cli_measure_timeout;
+extern const struct cli_option cli_measure_allocators; /* -a LIST */
+extern const struct cli_option cli_measure_limit[];    /* --limit, --limit-by, --limit-in */
 
 struct cli_measure cli_measure_defaults(void);
 
@@ -227,9 +228,9 @@ const struct res_group_place *cli_limit_place(const struct cli_limit *limit);
 
 /* ---- what of an input is converted ---- */
 
-/* Groups of a struct conv_options. */
-extern const struct cli_option cli_select_trust_owner[];
-extern const struct cli_option cli_select_process[], cli_select_part[];
+/* Rows and groups of a struct conv_options. */
+extern const struct cli_option cli_select_trust_owner;
+extern const struct cli_option cli_select_process, cli_select_part[];
 extern const struct cli_option cli_select[]; /* all of them; --trust-owner among them */
 
 /* cli_select_format - the values of --from, which convert and info have, with what they mean, by number from 0. */

@@ -32,59 +32,43 @@ static int take_max_memory(const struct cli_verb *verb, const struct cli_option 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* clang-format off */
-const struct cli_option cli_answer_output[] = {
-    {.name = "output", .letter = 'o', .argument = "OUT", .how = CLI_TEXT, .at = ANSWER_AT(output),
-     .takes = "a name, or - for stdout", .help = "write to a file; '-' is stdout [-]"},
-    {0},
-};
+const struct cli_option cli_answer_output = {
+    .name = "output", .letter = 'o', .argument = "OUT", .how = CLI_TEXT, .at = ANSWER_AT(output),
+    .takes = "a name, or - for stdout", .help = "write to a file; '-' is stdout [-]"};
 
-const struct cli_option cli_answer_force[] = {
-    {.name = "force", .letter = 'f', .how = CLI_FLAG, .at = ANSWER_AT(force), .help = "replace FILE when it exists"},
-    {0},
-};
+const struct cli_option cli_answer_force = {
+    .name = "force", .letter = 'f', .how = CLI_FLAG, .at = ANSWER_AT(force), .help = "replace FILE when it exists"};
 
-const struct cli_option cli_answer_json[] = {
-    {.name = "json", .how = CLI_SET, .least = CLI_FORMAT_JSON, .at = ANSWER_AT(format), .help = "print it as JSON"},
-    {0},
-};
+const struct cli_option cli_answer_json = {
+    .name = "json", .how = CLI_SET, .least = CLI_FORMAT_JSON, .at = ANSWER_AT(format), .help = "print it as JSON"};
 
-const struct cli_option cli_answer_color[] = {
-    {.name = "color", .seldom = true, .argument = "WHEN", .how = CLI_CHOICE, .at = ANSWER_AT(colour),
-     .words = "auto always never", .help = "auto, always or never [auto]"},
-    {0},
-};
+const struct cli_option cli_answer_color = {
+    .name = "color", .seldom = true, .argument = "WHEN", .how = CLI_CHOICE, .at = ANSWER_AT(colour),
+    .words = "auto always never", .help = "auto, always or never [auto]"};
 
-const struct cli_option cli_answer_details[] = {
-    {.name = "details", .how = CLI_FLAG, .at = ANSWER_AT(details),
-     .help = "below the screen also the table of all figures, and what explains them"},
-    {0},
-};
+const struct cli_option cli_answer_details = {
+    .name = "details", .how = CLI_FLAG, .at = ANSWER_AT(details),
+    .help = "below the screen also the table of all figures, and what explains them"};
 
-const struct cli_option cli_answer_keep[] = {
-    {.name = "keep", .argument = "DIR", .how = CLI_TEXT, .at = ANSWER_AT(keep), .takes = "the name of a directory",
-     .help = "keep recording and workloads in DIR [removed at the end]"},
-    {0},
-};
+const struct cli_option cli_answer_keep = {
+    .name = "keep", .argument = "DIR", .how = CLI_TEXT, .at = ANSWER_AT(keep), .takes = "the name of a directory",
+    .help = "keep recording and workloads in DIR [removed at the end]"};
 
-const struct cli_option cli_answer_quiet[] = {
-    {.name = "quiet", .letter = 'q', .how = CLI_FLAG, .at = ANSWER_AT(quiet),
-     .help = "no progress, no summaries, no warnings"},
-    {0},
-};
+const struct cli_option cli_answer_quiet = {
+    .name = "quiet", .letter = 'q', .how = CLI_FLAG, .at = ANSWER_AT(quiet),
+    .help = "no progress, no summaries, no warnings"};
 
-const struct cli_option cli_answer_max_memory[] = {
-    {.name = "max-memory", .seldom = true, .argument = "SIZE", .how = CLI_CALL, .take = take_max_memory,
-     .takes = "a size such as 800M or 4G", .help = "what an input may take: 4G [1 GiB, 2000 times its size]"},
-    {0},
-};
+const struct cli_option cli_answer_max_memory = {
+    .name = "max-memory", .seldom = true, .argument = "SIZE", .how = CLI_CALL, .take = take_max_memory,
+    .takes = "a size such as 800M or 4G", .help = "what an input may take: 4G [1 GiB, 2000 times its size]"};
 
 const struct cli_option cli_answer_result[] = {
-    {.group = cli_answer_output, .argument = "FILE",
+    {.row = &cli_answer_output, .argument = "FILE",
      .help = "keep the result with every sample, as JSON; FILE/, or a directory: in it, as "
              "WORKLOAD.MACHINE.DATE.json"},
-    {.group = cli_answer_force},
-    {.group = cli_answer_max_memory},
-    {.group = cli_answer_json, .help = "print that JSON instead of the table"},
+    {.row = &cli_answer_force},
+    {.row = &cli_answer_max_memory},
+    {.row = &cli_answer_json, .help = "print that JSON instead of the table"},
     {.name = "title", .seldom = true, .argument = "TEXT", .how = CLI_TEXT, .at = ANSWER_AT(label),
      .help = "what to call the result in histories and comparisons"},
     {0},
@@ -116,32 +100,24 @@ int cli_answer_write(const struct cli_verb *verb, const struct cli_answer *answe
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* clang-format off */
-const struct cli_option cli_measure_allocators[] = {
-    {.name = "allocators", .letter = 'a', .argument = "LIST", .how = CLI_TEXT, .at = MEASURE_AT(allocators),
-     .offer = CLI_OFFER_CANDIDATES,
-     .help = "names of 'mallab allocators' or paths of libraries, with commas, settings if any: jemalloc+narenas=1 "
-             "[glibc,jemalloc,tcmalloc,mimalloc, those here]"},
-    {0},
-};
+const struct cli_option cli_measure_allocators = {
+    .name = "allocators", .letter = 'a', .argument = "LIST", .how = CLI_TEXT, .at = MEASURE_AT(allocators),
+    .offer = CLI_OFFER_CANDIDATES,
+    .help = "names of 'mallab allocators' or paths of libraries, with commas, settings if any: jemalloc+narenas=1 "
+    "[glibc,jemalloc,tcmalloc,mimalloc, those here]"};
 
-const struct cli_option cli_measure_baseline[] = {
-    {.name = "base", .letter = 'b', .argument = "NAME", .how = CLI_TEXT, .at = MEASURE_AT(baseline),
-     .offer = CLI_OFFER_CANDIDATE, .help = "what the others are compared with [glibc, else the first]"},
-    {0},
-};
+const struct cli_option cli_measure_baseline = {
+    .name = "base", .letter = 'b', .argument = "NAME", .how = CLI_TEXT, .at = MEASURE_AT(baseline),
+    .offer = CLI_OFFER_CANDIDATE, .help = "what the others are compared with [glibc, else the first]"};
 
-const struct cli_option cli_measure_rounds[] = {
-    {.name = "rounds", .letter = 'n', .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(rounds), .least = 1,
-     .most = CLI_ROUNDS_MAX, .help = "runs of each candidate, 1-1000; a verdict takes 8 [10]"},
-    {0},
-};
+const struct cli_option cli_measure_rounds = {
+    .name = "rounds", .letter = 'n', .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(rounds), .least = 1,
+    .most = CLI_ROUNDS_MAX, .help = "runs of each candidate, 1-1000; a verdict takes 8 [10]"};
 
-const struct cli_option cli_measure_seed[] = {
-    {.name = "seed", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(run.seed),
-     .most = (UINT64_C(1) << CLI_SEED_BITS) - 1, .takes = "a number from 0 to 2^53 - 1",
-     .help = "seed of the shuffled order and of the intervals [drawn, printed]"},
-    {0},
-};
+const struct cli_option cli_measure_seed = {
+    .name = "seed", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(run.seed),
+    .most = (UINT64_C(1) << CLI_SEED_BITS) - 1, .takes = "a number from 0 to 2^53 - 1",
+    .help = "seed of the shuffled order and of the intervals [drawn, printed]"};
 
 const struct cli_option cli_measure_one_thread[] = {
     {.name = "one-thread", .seldom = true, .how = CLI_FLAG, .at = MEASURE_AT(run.one_thread),
@@ -152,11 +128,9 @@ const struct cli_option cli_measure_one_thread[] = {
     {0},
 };
 
-const struct cli_option cli_measure_timeout[] = {
-    {.name = "timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = MEASURE_AT(run.timeout_ns),
-     .help = "give up a run after T: 90s, 5m [20 times its warm-up]"},
-    {0},
-};
+const struct cli_option cli_measure_timeout = {
+    .name = "timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = MEASURE_AT(run.timeout_ns),
+    .help = "give up a run after T: 90s, 5m [20 times its warm-up]"};
 
 const struct cli_option cli_measure_limit[] = {
     {.name = "limit", .argument = "SIZE", .how = CLI_SIZE, .at = MEASURE_AT(run.limit_bytes),
@@ -318,19 +292,15 @@ static int take_time(const struct cli_verb *verb, const struct cli_option *row, 
 #define SELECT_AT(member) offsetof(struct conv_options, member)
 
 /* clang-format off */
-const struct cli_option cli_select_trust_owner[] = {
-    {.name = "trust-owner", .argument = "USER", .how = CLI_CALL, .take = take_trust_owner,
-     .help = "read this user's recordings too, by name or number: their footprints and recording.json, and "
-             "nothing else"},
-    {0},
-};
+const struct cli_option cli_select_trust_owner = {
+    .name = "trust-owner", .argument = "USER", .how = CLI_CALL, .take = take_trust_owner,
+    .help = "read this user's recordings too, by name or number: their footprints and recording.json, and "
+    "nothing else"};
 
-const struct cli_option cli_select_process[] = {
-    {.name = "process", .argument = "PID", .how = CLI_CALL, .take = take_process,
-     .help = "which process: its id, a footprint's name (awk.4711), or a program's (awk): all that have it, as a group [the "
-             "command's own and its workers, or most calls]"},
-    {0},
-};
+const struct cli_option cli_select_process = {
+    .name = "process", .argument = "PID", .how = CLI_CALL, .take = take_process,
+    .help = "which process: its id, a footprint's name (awk.4711), or a program's (awk): all that have it, as a group [the "
+    "command's own and its workers, or most calls]"};
 
 const struct cli_option cli_select_part[] = {
     {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = SELECT_AT(select), .take = take_time,
@@ -345,9 +315,9 @@ const struct cli_option cli_select_part[] = {
 };
 
 const struct cli_option cli_select[] = {
-    {.group = cli_select_process},
+    {.row = &cli_select_process},
     {.group = cli_select_part, .seldom = true},
-    {.group = cli_select_trust_owner, .seldom = true},
+    {.row = &cli_select_trust_owner, .seldom = true},
     {0},
 };
 /* clang-format on */

@@ -24,8 +24,8 @@ static int take_confirm(const struct cli_verb *verb, const struct cli_option *ro
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is compared"},
-    {.group = cli_measure_allocators, .at = AT(measure)},
-    {.group = cli_measure_baseline, .at = AT(measure)},
+    {.row = &cli_measure_allocators, .at = AT(measure)},
+    {.row = &cli_measure_baseline, .at = AT(measure)},
 
     {.name = "pid", .argument = "PID", .how = CLI_COUNT, .at = AT(pid), .least = 1, .most = INT32_MAX,
      .takes = "a process id",
@@ -34,7 +34,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "record --pid for T: 60s, 5m"},
 
     {.heading = "how"},
-    {.group = cli_measure_rounds, .at = AT(measure),
+    {.row = &cli_measure_rounds, .at = AT(measure),
      .help = "runs of each candidate, 1-1000; a verdict takes 8 [as many as 3 % needs and --time-budget holds]"},
     {.name = "decide", .seldom = true, .argument = "BUDGET", .how = CLI_CALL, .at = AT(decide),
      .take = cli_budget_take,
@@ -44,14 +44,14 @@ static const struct cli_option OPTIONS[] = {
      .help = "decide against an earlier result (of --decide, too)"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(measure.run.time_budget_ns),
      .help = "what replays may take, warm-up and passes included: 90s, 5m [60s, and 8 rounds at least; any time with -n]"},
-    {.group = cli_measure_seed, .at = AT(measure)},
+    {.row = &cli_measure_seed, .at = AT(measure)},
     {.name = "latency", .how = CLI_SET, .at = AT(measure.run.latency_passes), .least = RES_LATENCY_PASSES,
      .help = "p99 and p99.9 of single calls too, by passes behind"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
      .takes = "a time such as 90s or 5m",
      .help = "at last run COMMAND itself under what is advised, for T [as long as the replays took, or 60s]"},
     {.group = cli_measure_one_thread, .at = AT(measure)},
-    {.group = cli_measure_timeout, .at = AT(measure)},
+    {.row = &cli_measure_timeout, .at = AT(measure)},
     {.group = cli_measure_limit, .seldom = true, .at = AT(measure)},
     {.name = "promises", .seldom = true, .how = CLI_FLAG, .at = AT(measure.run.check),
      .help = "first look whether each allocator keeps its promises (alignment, overlap, contents); one "
@@ -62,10 +62,10 @@ static const struct cli_option OPTIONS[] = {
 
     {.heading = "what comes out"},
     {.group = cli_answer_result, .at = AT(answer)},
-    {.group = cli_answer_keep, .seldom = true, .at = AT(answer)},
-    {.group = cli_answer_details, .at = AT(answer)},
-    {.group = cli_answer_color, .at = AT(answer)},
-    {.group = cli_answer_quiet, .at = AT(answer)},
+    {.row = &cli_answer_keep, .seldom = true, .at = AT(answer)},
+    {.row = &cli_answer_details, .at = AT(answer)},
+    {.row = &cli_answer_color, .at = AT(answer)},
+    {.row = &cli_answer_quiet, .at = AT(answer)},
     {0},
 };
 /* clang-format on */

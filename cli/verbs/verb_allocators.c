@@ -6,7 +6,7 @@
 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.group = cli_answer_json},
+    {.row = &cli_answer_json},
     {0},
 };
 /* clang-format on */

@@ -85,13 +85,13 @@ static const struct cli_option OPTIONS[] = {
     {.name = "format", .argument = "FORMAT", .how = CLI_CHOICE, .at = AT(answer.format),
      .words = "table md json html",
      .help = "table, md (Markdown), json or html, on stdout [table]"},
-    {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
+    {.row = &cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
     {.name = "md", .argument = "FILE", .how = CLI_CALL, .at = AT(md), .take = take_file,
      .help = "write Markdown too"},
     {.name = "junit", .argument = "FILE", .how = CLI_CALL, .at = AT(junit), .take = take_file,
      .help = "write JUnit XML too"},
-    {.group = cli_answer_force, .at = AT(answer), .help = "replace each FILE when it exists"},
-    {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for the table [auto]"},
+    {.row = &cli_answer_force, .at = AT(answer), .help = "replace each FILE when it exists"},
+    {.row = &cli_answer_color, .at = AT(answer), .help = "auto, always or never, for the table [auto]"},
     {0},
 };
 /* clang-format on */
@@ -258,9 +258,9 @@ static const struct cli_option COMPARE_OPTIONS[] = {
     {.name = "format", .argument = "FORMAT", .how = CLI_CHOICE, .at = AT(answer.format),
      .words = "table md json html",
      .help = "table, md (Markdown), json or html [table]"},
-    {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
-    {.group = cli_answer_output, .at = AT(answer)},
-    {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
+    {.row = &cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
+    {.row = &cli_answer_output, .at = AT(answer)},
+    {.row = &cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
     {0},
 };
 /* clang-format on */

@@ -178,8 +178,8 @@ struct settings {
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is compared"},
-    {.group = cli_measure_allocators, .at = AT(measure)},
-    {.group = cli_measure_baseline, .at = AT(measure)},
+    {.row = &cli_measure_allocators, .at = AT(measure)},
+    {.row = &cli_measure_baseline, .at = AT(measure)},
 
     {.heading = "a service instead of COMMAND; lines for sh(1)"},
     {.name = "start", .argument = "LINE", .how = CLI_TEXT, .at = AT(step.service.start),
@@ -192,7 +192,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "tried until it succeeds, then comes the load [the load itself is tried]"},
 
     {.heading = "how"},
-    {.group = cli_measure_rounds, .at = AT(measure),
+    {.row = &cli_measure_rounds, .at = AT(measure),
      .help = "pairs of runs of each candidate, 1-1000; a verdict on time takes 8 [as many as --time-budget "
              "holds, 100 at most]"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(step.runs.budget_ns),
@@ -200,15 +200,15 @@ static const struct cli_option OPTIONS[] = {
     {.name = "ignore-failure", .letter = 'i', .seldom = true, .how = CLI_SET, .at = AT(step.command.exit_code),
      .least = RES_ANY_CODE,
      .help = "COMMAND may end with any exit code; a signal is a failure all the same"},
-    {.group = cli_measure_seed, .at = AT(measure)},
-    {.group = cli_measure_timeout, .at = AT(measure),
+    {.row = &cli_measure_seed, .at = AT(measure)},
+    {.row = &cli_measure_timeout, .at = AT(measure),
      .help = "give up a run after T, of a service each of its lines: 90s, 5m [never; a service after 30s that is "
              "not ready, a load after 10m, or 10 times the first one and 1m]"},
 
     {.heading = "what comes out"},
     {.group = cli_answer_result, .at = AT(answer)},
-    {.group = cli_answer_details, .at = AT(answer)},
-    {.group = cli_answer_quiet, .at = AT(answer)},
+    {.row = &cli_answer_details, .at = AT(answer)},
+    {.row = &cli_answer_quiet, .at = AT(answer)},
     {0},
 };
 /* clang-format on */

@@ -39,9 +39,9 @@ static bool format_value(size_t number, const char **ret_word, const char **ret_
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is converted; these act in this order"},
-    {.group = cli_select_process, .at = AT(convert)},
+    {.row = &cli_select_process, .at = AT(convert)},
     {.group = cli_select_part, .at = AT(convert)},
-    {.group = cli_select_trust_owner, .seldom = true},
+    {.row = &cli_select_trust_owner, .seldom = true},
 
     {.heading = "how"},
     {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
@@ -57,12 +57,12 @@ static const struct cli_option OPTIONS[] = {
      .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
 
     {.heading = "what comes out"},
-    {.group = cli_answer_output, .at = AT(answer),
+    {.row = &cli_answer_output, .at = AT(answer),
      .help = "where to; '-' for stdout [INPUT's name, new ending]"},
-    {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
-    {.group = cli_answer_max_memory, .at = AT(answer)},
-    {.group = cli_answer_json, .at = AT(answer), .help = "print the report as JSON on stdout"},
-    {.group = cli_answer_quiet, .at = AT(answer),
+    {.row = &cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
+    {.row = &cli_answer_max_memory, .at = AT(answer)},
+    {.row = &cli_answer_json, .at = AT(answer), .help = "print the report as JSON on stdout"},
+    {.row = &cli_answer_quiet, .at = AT(answer),
      .help = "no summary, no progress; what was repaired or lost is still told"},
     {0},
 };

@@ -124,9 +124,9 @@ static void add_tools(struct res_doctor *doctor)
 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.group = cli_answer_json},
-    {.group = cli_answer_color},
-    {.group = cli_answer_quiet, .help = "leave out what is ok"},
+    {.row = &cli_answer_json},
+    {.row = &cli_answer_color},
+    {.row = &cli_answer_quiet, .help = "leave out what is ok"},
     {0},
 };
 /* clang-format on */

@@ -17,10 +17,10 @@ struct settings {
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is shown"},
-    {.group = cli_answer_output, .at = AT(reading.answer),
+    {.row = &cli_answer_output, .at = AT(reading.answer),
      .help = "a page for a browser (.html), a profile for 'go tool pprof' and others (.pb.gz), or folded stacks (.folded), by "
              "how its name ends [folded stacks, on standard output]"},
-    {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
+    {.row = &cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
     {.name = "value", .argument = "VALUE", .how = CLI_CHOICE, .at = AT(value), .words = "live bytes count",
      .help = "live at the peak, bytes in all, or calls; page and profile have all and begin with it [live]"},
     {.name = "diff", .argument = "OTHER", .how = CLI_TEXT, .at = AT(other), .takes = "a recording",
@@ -28,7 +28,7 @@ static const struct cli_option OPTIONS[] = {
              "have two numbers, OTHER's first"},
     {.name = "lines", .how = CLI_FLAG, .at = AT(with_lines),
      .help = "with files, lines and inlined functions, where there is debug information; takes longer"},
-    {.group = cli_answer_quiet, .at = AT(reading.answer)},
+    {.row = &cli_answer_quiet, .at = AT(reading.answer)},
     {.heading = "names"},
     {.group = cli_site_names, .seldom = true, .at = AT(reading)},
     {.heading = "how RECORDING is read"},

@@ -23,20 +23,20 @@ struct settings {
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is told"},
-    {.group = cli_answer_json, .at = AT(answer)},
+    {.row = &cli_answer_json, .at = AT(answer)},
     {.name = "details", .how = CLI_FLAG, .at = AT(details),
      .help = "all that is known: calls, sizes, live at the end, threads, processes, windows"},
     {.name = "verify", .how = CLI_FLAG, .at = AT(verify),
      .help = "prove it legal: read every block, execute every op of a workload on paper; 'legal', or what "
              "is wrong first"},
-    {.group = cli_answer_quiet, .at = AT(answer)},
+    {.row = &cli_answer_quiet, .at = AT(answer)},
 
     {.heading = "how FILE is read"},
     {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
      .values = cli_select_format, .help = "what FILE is, one of 'mallab help convert' [found out]"},
     {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
      .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
-    {.group = cli_answer_max_memory, .at = AT(answer)},
+    {.row = &cli_answer_max_memory, .at = AT(answer)},
 
     {.heading = "say what 'mallab convert' with these would make of a recording or a trace"},
     {.group = cli_select, .at = AT(convert)},

@@ -83,7 +83,7 @@ static int take_request(const struct cli_verb *verb, const struct cli_option *ro
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "where to"},
-    {.group = cli_answer_output, .at = AT(answer), .argument = "DIR",
+    {.row = &cli_answer_output, .at = AT(answer), .argument = "DIR",
      .help = "the recording; where DIR holds something already, DIR.2, DIR.3 ... [./mallab-NAME.PID]"},
     {.name = "label", .seldom = true, .argument = "HOST", .how = CLI_CALL, .at = AT(record.label), .take = take_label,
      .takes = FP_LABEL_TAKES,
@@ -147,9 +147,9 @@ static const struct cli_option OPTIONS[] = {
      .help = "finish the recording; its programs run on"},
     {.name = "status", .how = CLI_CALL, .least = REC_REQUEST_STATUS, .take = take_request,
      .help = "write all calls made so far, and tell how it stands; 'mallab top DIR' shows more"},
-    {.group = cli_answer_json, .at = AT(answer), .help = "the answer as JSON"},
+    {.row = &cli_answer_json, .at = AT(answer), .help = "the answer as JSON"},
 
-    {.group = cli_answer_quiet, .at = AT(answer),
+    {.row = &cli_answer_quiet, .at = AT(answer),
      .help = "no summary at the end, nor a line when recording stops; losses are still told"},
     {0},
 };

@@ -34,14 +34,14 @@ static const struct cli_option OPTIONS[] = {
      .words = "real recorded",
      .help = "what the allocator is told when it asks for the time: 'real', or 'recorded', which moves with "
              "the calls, so that it gives memory back as in the program [real]"},
-    {.group = cli_measure_timeout, .at = AT(measure), .help = "give up after T: 90s, 5m [never]"},
+    {.row = &cli_measure_timeout, .at = AT(measure), .help = "give up after T: 90s, 5m [never]"},
     {.group = cli_measure_limit, .at = AT(measure),
      .help = "most memory that the allocator may have: 64M, 1.5G [no limit]"},
     {.name = "promises", .how = CLI_FLAG, .at = AT(check),
      .help = "look whether the allocator keeps its promises (alignment, overlap, contents) instead of "
              "measuring"},
-    {.group = cli_answer_max_memory, .at = AT(answer)},
-    {.group = cli_answer_json, .at = AT(answer)},
+    {.row = &cli_answer_max_memory, .at = AT(answer)},
+    {.row = &cli_answer_json, .at = AT(answer)},
     {0},
 };
 /* clang-format on */

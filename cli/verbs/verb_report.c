@@ -30,11 +30,11 @@ static const struct cli_option OPTIONS[] = {
      .words = "table md json html csv",
      .help = "table, md (Markdown), csv, json or html [table]; html is one page that opens offline: all "
              "RESULTs, or the history"},
-    {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
-    {.group = cli_answer_details, .at = AT(answer)},
-    {.group = cli_answer_output, .at = AT(answer)},
-    {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
-    {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for tables [auto]"},
+    {.row = &cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
+    {.row = &cli_answer_details, .at = AT(answer)},
+    {.row = &cli_answer_output, .at = AT(answer)},
+    {.row = &cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
+    {.row = &cli_answer_color, .at = AT(answer), .help = "auto, always or never, for tables [auto]"},
     {0},
 };
 /* clang-format on */

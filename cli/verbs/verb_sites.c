@@ -34,11 +34,9 @@ static int take_moment(const struct cli_verb *verb, const struct cli_option *row
 }
 
 /* clang-format off */
-static const struct cli_option SORT[] = {
-    {.name = "sort", .argument = "FIGURE", .how = CLI_WORD, .at = AT(sort), .values = site_figure_keys,
-     .lists = true, .help = "most of this first: one of those below"},
-    {0},
-};
+static const struct cli_option SORT = {
+    .name = "sort", .argument = "FIGURE", .how = CLI_WORD, .at = AT(sort), .values = site_figure_keys,
+    .lists = true, .help = "most of this first: one of those below"};
 
 static const struct cli_option SHARED[] = {
     {.name = "by", .argument = "WHAT", .how = CLI_CHOICE, .at = AT(by), .words = "site stack function module",
@@ -48,10 +46,10 @@ static const struct cli_option SHARED[] = {
      .help = "so many rows; 0: all [20]"},
     {.name = "stacks", .how = CLI_FLAG, .at = AT(stacks),
      .help = "below each row its largest call stack, frame by frame"},
-    {.group = cli_answer_json, .at = AT(reading.answer), .help = "one JSON object"},
-    {.group = cli_answer_output, .at = AT(reading.answer)},
-    {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
-    {.group = cli_answer_quiet, .at = AT(reading.answer)},
+    {.row = &cli_answer_json, .at = AT(reading.answer), .help = "one JSON object"},
+    {.row = &cli_answer_output, .at = AT(reading.answer)},
+    {.row = &cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
+    {.row = &cli_answer_quiet, .at = AT(reading.answer)},
     {.heading = "names"},
     {.group = cli_site_names, .seldom = true, .at = AT(reading)},
     {.heading = "how RECORDING is read"},
@@ -61,7 +59,7 @@ static const struct cli_option SHARED[] = {
 
 static const struct cli_option SITES_OPTIONS[] = {
     {.heading = "what is shown"},
-    {.group = SORT},
+    {.row = &SORT},
     {.group = SHARED},
     {0},
 };
@@ -82,7 +80,7 @@ static const struct cli_option LEAKS_OPTIONS[] = {
     {.name = "tolerate", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
      .help = "name each site of which more than this is live, and exit with 4"},
     {.name = "exit-code", .seldom = true, .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live that is not left out, or more than --tolerate"},
-    {.group = SORT, .seldom = true},
+    {.row = &SORT, .seldom = true},
     {.group = SHARED},
     {0},
 };
@@ -377,7 +375,7 @@ const struct cli_option cli_site_reading[] = {
     {.group = cli_select, .at = READING_AT(convert)},
     {.name = "salvage", .seldom = true, .how = CLI_FLAG, .at = READING_AT(convert.salvage),
      .help = "leave out damaged blocks, and count them, instead of refusing the file"},
-    {.group = cli_answer_max_memory, .at = READING_AT(answer)},
+    {.row = &cli_answer_max_memory, .at = READING_AT(answer)},
     {0},
 };
 /* clang-format on */

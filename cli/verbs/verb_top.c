@@ -37,8 +37,8 @@ static const struct cli_option OPTIONS[] = {
     {.name = "count", .argument = "N", .how = CLI_COUNT, .at = AT(count), .least = 1,
      .help = "end after N frames [on a terminal when the recording ends, else 1]"},
     {.name = "once", .how = CLI_FLAG, .at = AT(once), .help = "print one frame and end"},
-    {.group = cli_select_trust_owner},
-    {.group = cli_answer_json, .at = AT(answer), .help = "an object a line for each frame"},
+    {.row = &cli_select_trust_owner},
+    {.row = &cli_answer_json, .at = AT(answer), .help = "an object a line for each frame"},
     {0},
 };
 /* clang-format on */

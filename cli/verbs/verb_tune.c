@@ -57,30 +57,30 @@ static int narrow(struct cli_ab *ab)
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is tried"},
-    {.group = cli_measure_allocators, .at = SETTING(measure),
+    {.row = &cli_measure_allocators, .at = SETTING(measure),
      .help = "candidates, separated by commas: one with settings as it stands, jemalloc+narenas=1+tcache=false; of one "
              "without also each value of its [ranges] ('mallab allocators --json') [glibc, unless --settings is given]"},
     {.name = "settings", .argument = "FILE", .how = CLI_TEXT, .at = AT(file), .takes = "the name of a file",
      .help = "and those of a file, a candidate with its settings a line, '#' before a comment"},
-    {.group = cli_measure_baseline, .at = SETTING(measure)},
+    {.row = &cli_measure_baseline, .at = SETTING(measure)},
 
     {.heading = "how"},
     {.name = "finalists", .argument = "N", .how = CLI_COUNT, .at = AT(left), .least = 1, .most = 16,
      .help = "how many are left to be measured afresh beside the baseline, 1-16 [3]"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = SETTING(measure.run.time_budget_ns),
      .help = "what replays may take: half to narrow down, half for those that are left: 90s, 2h [5m]"},
-    {.group = cli_measure_seed, .at = SETTING(measure)},
+    {.row = &cli_measure_seed, .at = SETTING(measure)},
     {.group = cli_measure_one_thread, .at = SETTING(measure)},
-    {.group = cli_measure_timeout, .at = SETTING(measure)},
+    {.row = &cli_measure_timeout, .at = SETTING(measure)},
 
     {.heading = "what of a recording is replayed; these act in this order"},
     {.group = cli_select, .at = SETTING(convert)},
 
     {.heading = "what comes out"},
     {.group = cli_answer_result, .at = SETTING(answer)},
-    {.group = cli_answer_details, .at = SETTING(answer)},
-    {.group = cli_answer_color, .at = SETTING(answer)},
-    {.group = cli_answer_quiet, .at = SETTING(answer)},
+    {.row = &cli_answer_details, .at = SETTING(answer)},
+    {.row = &cli_answer_color, .at = SETTING(answer)},
+    {.row = &cli_answer_quiet, .at = SETTING(answer)},
     {0},
 };
 /* clang-format on */
