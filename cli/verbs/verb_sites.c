@@ -17,7 +17,7 @@ struct settings {
     enum site_table table;
     int by;
     const char *sort, *ignore;
-    struct site_patterns patterns; /* of ignore */
+    struct res_texts patterns; /* of ignore */
     struct site_sum sums[SITE_PARTS];
     uint64_t most, budget_bytes;
     bool stacks, exit_code;
@@ -288,7 +288,7 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)
         code = look(verb, &settings);
-    site_patterns_release(&settings.patterns);
+    res_texts_release(&settings.patterns);
     return code;
 }
 

@@ -106,20 +106,19 @@ static bool matches(const char *pattern, const char *name)
     return true;
 }
 
-bool site_patterns_read(const char *path, struct site_patterns *ret_patterns)
+bool site_patterns_read(const char *path, struct res_texts *ret_patterns)
 {
     FILE *file = fopen(path, "re");
     char *line = NULL;
     size_t room = 0;
-    *ret_patterns = (struct site_patterns){0};
+    *ret_patterns = (struct res_texts){0};
     while (file != NULL && getline(&line, &room, file) >= 0) {
         char *text = line + strspn(line, " \t");
         text += strncmp(text, "leak:", 5) == 0 ? 5 : 0;
         text[strcspn(text, "\r\n")] = '\0';
         if (text[0] == '\0' || text[0] == '#')
             continue;
-        ret_patterns->patterns = res_realloc(ret_patterns->patterns, ret_patterns->count + 1, sizeof(char *));
-        ret_patterns->patterns[ret_patterns->count++] = res_strdup(text);
+        res_texts_add(ret_patterns, text);
     }
     const bool is_read = file != NULL && !ferror(file);
     const int error = errno;
@@ -130,26 +129,18 @@ bool site_patterns_read(const char *path, struct site_patterns *ret_patterns)
     return is_read;
 }
 
-void site_patterns_release(struct site_patterns *patterns)
-{
-    for (size_t i = 0; i < patterns->count; i++)
-        free(patterns->patterns[i]);
-    free(patterns->patterns);
-    *patterns = (struct site_patterns){0};
-}
-
-static bool is_ignored(const struct site_patterns *patterns, const struct site_stack_frame *frames,
+static bool is_ignored(const struct res_texts *patterns, const struct site_stack_frame *frames,
                        size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < patterns->count; k++)
-            if (matches(patterns->patterns[k], frames[i].words->function) ||
-                matches(patterns->patterns[k], frames[i].module))
+            if (matches(patterns->items[k], frames[i].words->function) ||
+                matches(patterns->items[k], frames[i].module))
                 return true;
     return false;
 }
 
-unsigned char *site_parts_find(const struct site_stacks *stacks, const struct site_patterns *patterns,
+unsigned char *site_parts_find(const struct site_stacks *stacks, const struct res_texts *patterns,
                                struct site_sum ret_sums[SITE_PARTS])
 {
     const struct conv_sites *sites = stacks->sites;

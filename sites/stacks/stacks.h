@@ -12,6 +12,7 @@
 
 #include "convert/sites/sites.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/fields.h"
 #include "sites/names/names.h"
 
 #define SITE_FRAMES_MAX                                                                                      \
@@ -88,20 +89,13 @@ struct site_sum {
     double bytes, objects; /* live */
 };
 
-/* A pattern is found anywhere in a name; * stands for any characters, ^ and $ for its begin and end. */
-struct site_patterns {
-    char **patterns;
-    size_t count;
-};
-
 /* site_patterns_read - a pattern a line, with or without "leak:" before it, as LeakSanitizer's suppressions have them; what begins
- * with # is passed over.
+ * with # is passed over. A pattern is found anywhere in a name; * stands for any characters, ^ and $ for its begin and end.
  * Returns   false with errno set: the file cannot be read. */
-bool site_patterns_read(const char *path, struct site_patterns *ret_patterns);
-void site_patterns_release(struct site_patterns *patterns);
+bool site_patterns_read(const char *path, struct res_texts *ret_patterns);
 
 /* site_parts_find - the part of each site, by its place among stacks->sites->counts, and the sums of each part. The caller's to free. */
-unsigned char *site_parts_find(const struct site_stacks *stacks, const struct site_patterns *patterns,
+unsigned char *site_parts_find(const struct site_stacks *stacks, const struct res_texts *patterns,
                                struct site_sum ret_sums[SITE_PARTS]);
 
 /* ---- sites put together: by stack, by who allocates, by function, by module (groups.c) ----
