@@ -251,7 +251,7 @@ TEST(a_group_has_so_many_members_at_most)
     struct conv_choice choice;
     for (uint32_t i = 0; i < COUNT; i++)
         snprintf(rows + strlen(rows), 32, "%sworker %u 1 %u", i > 0 ? ", " : "", 100 + i,
-                 i == 5 || i == 7 ? 1 : 1000);
+                 i == 5 || i == 7 ? 1u : 1000u);
     struct conv_survey survey = survey_of_rows(rows, 0);
     conv_group_named(&survey, "worker", false, &choice);
     CHECK_U64(choice.count, CONV_MEMBERS_MAX);
