@@ -179,12 +179,12 @@ static void look_at(const struct res_result *result, const struct res_result *ea
                                              : finding->noise.high - 1;
         const bool hopeless = earlier != NULL && finding->rule.relative &&
                               finding->bridge == RES_BRIDGE_NONE &&
-                              res_metric_unit(finding->rule.metric) == RES_UNIT_NS; /* whatever the rounds */
+                              RES_METRICS[finding->rule.metric].unit == RES_UNIT_NS; /* whatever the rounds */
         const bool open = (decides && finding->outcome == RES_INCONCLUSIVE && !hopeless) ||
                           (precise && finding->rule.relative && isfinite(found->value) &&
                            (earlier == NULL || finding->rule.metric == RES_METRIC_TIME) &&
                            !(width < worth(&finding->rule) / M_SQRT2));
-        const bool of_passes = res_metric_unit(finding->rule.metric) == RES_UNIT_BYTES;
+        const bool of_passes = RES_METRICS[finding->rule.metric].unit == RES_UNIT_BYTES;
         look->over |= decides && finding->outcome == RES_OVER;
         look->rounds |= open && !of_passes;
         look->passes |= open && of_passes;

@@ -31,7 +31,8 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, d
     struct res_text text = {0};
     const struct res_result result = {.baseline = (char *)(uintptr_t) "glibc"};
     res_verdict_grid(&grid, &result, known);
-    res_grid_screen(&grid, &(struct res_style){0}, &text);
+    res_grid_text(&grid, &(struct res_style){0}, &text);
+    res_grid_release(&grid);
     CHECK(told == (strstr(text.text, " rest") != NULL));
     free(text.text);
     return told;

@@ -111,12 +111,15 @@ struct res_series {
     double ns_per_op; /* of time: the figure that is shown, net; NAN: none */
 };
 
-/* res_metric_name / _unit / _unit_name / _remedy - "rss-peak"; its dimension; "ns/op", "ns", "bytes", "faults"; how a
- * result gets it, in words behind "run". */
-const char *res_metric_name(enum res_metric metric);
-enum res_unit res_metric_unit(enum res_metric metric);
-const char *res_metric_unit_name(enum res_metric metric);
-const char *res_metric_remedy(enum res_metric metric);
+/* A metric, and where its sample is. */
+struct res_metric_row {
+    const char *name, *unit_name; /* "rss-peak"; "ns/op", "ns", "bytes", "faults" */
+    enum res_unit unit;
+    enum { RES_OF_RUNS, RES_OF_MEMORY_RUNS, RES_OF_PASSES } source;
+    size_t offset;      /* of a double in struct res_run, or in struct res_latency_pass */
+    const char *remedy; /* how a result gets it, in words behind "run" */
+};
+extern const struct res_metric_row RES_METRICS[RES_METRIC_COUNT]; /* by enum res_metric */
 
 /* res_metric_from - the metric whose name has `length` bytes. Returns false when there is no such metric. */
 bool res_metric_from(const char *name, size_t length, enum res_metric *ret_metric);

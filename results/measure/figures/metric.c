@@ -6,62 +6,34 @@
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 
-/* Runs that a metric is taken of, and where its sample is in each. */
-enum source { OF_ROUNDS, OF_MEMORY, OF_LATENCY };
-
 #define REMEDY_RUN      "'mallab ab' again: each run has it"
 #define REMEDY_LATENCY  "'mallab ab --latency'"
 #define REMEDY_IDLE     "'mallab ab' with a rest at the end of its memory passes ('mallab help ab')"
 #define IN_RUN(member)  offsetof(struct res_run, member)
 #define IN_PASS(member) offsetof(struct res_latency_pass, member)
 
-static const struct {
-    const char *name, *unit_name;
-    enum res_unit unit;
-    enum source source;
-    size_t offset; /* of a double in struct res_run, or in struct res_latency_pass */
-    const char *remedy;
-} METRICS[RES_METRIC_COUNT] = {
-    [RES_METRIC_TIME] = {"time", "ns/op", RES_UNIT_NS, OF_ROUNDS, IN_RUN(ns_per_op), REMEDY_RUN},
-    [RES_METRIC_P99] = {"p99", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(all.p99_ns), REMEDY_LATENCY},
-    [RES_METRIC_P99_9] = {"p99.9", "ns", RES_UNIT_NS, OF_LATENCY, IN_PASS(all.p99_9_ns), REMEDY_LATENCY},
-    [RES_METRIC_RSS_PEAK] = {"rss-peak", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_peak_bytes),
-                             REMEDY_RUN},
-    [RES_METRIC_RSS_MEAN] = {"rss-mean", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_mean_bytes),
-                             REMEDY_RUN},
-    [RES_METRIC_RSS_END] = {"rss-end", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_end_bytes),
-                            REMEDY_RUN},
-    [RES_METRIC_RSS_IDLE] = {"rss-idle", "bytes", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(resident_idle_bytes),
-                             REMEDY_IDLE},
-    [RES_METRIC_GROWTH] = {"growth", "bytes/h", RES_UNIT_BYTES, OF_MEMORY, IN_RUN(growth.bytes),
+const struct res_metric_row RES_METRICS[RES_METRIC_COUNT] = {
+    [RES_METRIC_TIME] = {"time", "ns/op", RES_UNIT_NS, RES_OF_RUNS, IN_RUN(ns_per_op), REMEDY_RUN},
+    [RES_METRIC_P99] = {"p99", "ns", RES_UNIT_NS, RES_OF_PASSES, IN_PASS(all.p99_ns), REMEDY_LATENCY},
+    [RES_METRIC_P99_9] = {"p99.9", "ns", RES_UNIT_NS, RES_OF_PASSES, IN_PASS(all.p99_9_ns), REMEDY_LATENCY},
+    [RES_METRIC_RSS_PEAK] = {"rss-peak", "bytes", RES_UNIT_BYTES, RES_OF_MEMORY_RUNS,
+                             IN_RUN(resident_peak_bytes), REMEDY_RUN},
+    [RES_METRIC_RSS_MEAN] = {"rss-mean", "bytes", RES_UNIT_BYTES, RES_OF_MEMORY_RUNS,
+                             IN_RUN(resident_mean_bytes), REMEDY_RUN},
+    [RES_METRIC_RSS_END] = {"rss-end", "bytes", RES_UNIT_BYTES, RES_OF_MEMORY_RUNS,
+                            IN_RUN(resident_end_bytes), REMEDY_RUN},
+    [RES_METRIC_RSS_IDLE] = {"rss-idle", "bytes", RES_UNIT_BYTES, RES_OF_MEMORY_RUNS,
+                             IN_RUN(resident_idle_bytes), REMEDY_IDLE},
+    [RES_METRIC_GROWTH] = {"growth", "bytes/h", RES_UNIT_BYTES, RES_OF_MEMORY_RUNS, IN_RUN(growth.bytes),
                            "'mallab ab' on a recording of ten minutes or more"},
-    [RES_METRIC_FAULTS] = {"faults", "faults", RES_UNIT_COUNT, OF_ROUNDS, IN_RUN(faults_minor), REMEDY_RUN},
+    [RES_METRIC_FAULTS] = {"faults", "faults", RES_UNIT_COUNT, RES_OF_RUNS, IN_RUN(faults_minor), REMEDY_RUN},
 };
-
-const char *res_metric_name(enum res_metric metric)
-{
-    return METRICS[metric].name;
-}
-
-enum res_unit res_metric_unit(enum res_metric metric)
-{
-    return METRICS[metric].unit;
-}
-
-const char *res_metric_unit_name(enum res_metric metric)
-{
-    return METRICS[metric].unit_name;
-}
-
-const char *res_metric_remedy(enum res_metric metric)
-{
-    return METRICS[metric].remedy;
-}
 
 bool res_metric_from(const char *name, size_t length, enum res_metric *ret_metric)
 {
     for (int metric = 0; metric < RES_METRIC_COUNT; metric++) {
-        if (strlen(METRICS[metric].name) == length && strncmp(METRICS[metric].name, name, length) == 0) {
+        if (strlen(RES_METRICS[metric].name) == length &&
+            strncmp(RES_METRICS[metric].name, name, length) == 0) {
             *ret_metric = (enum res_metric)metric;
             return true;
         }
@@ -73,15 +45,15 @@ char *res_metric_names(void)
 {
     struct res_text names = {0};
     for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
-        res_text_printf(&names, "%s%s", metric > 0 ? ", " : "", METRICS[metric].name);
+        res_text_printf(&names, "%s%s", metric > 0 ? ", " : "", RES_METRICS[metric].name);
     return names.text;
 }
 
 const char *res_metric_words(enum res_metric metric, double value, char *room)
 {
-    if (isfinite(value) && METRICS[metric].unit == RES_UNIT_BYTES)
+    if (isfinite(value) && RES_METRICS[metric].unit == RES_UNIT_BYTES)
         return fp_text_bytes(value, room);
-    if (METRICS[metric].unit == RES_UNIT_COUNT && fabs(value) < 1e15)
+    if (RES_METRICS[metric].unit == RES_UNIT_COUNT && fabs(value) < 1e15)
         return res_number_words(fmax(value, 0), room);
     (void)res_ns_words(value, room); /* a huge one fills it */
     return isfinite(value) ? strncat(room, " ns", RES_WORDS - 1 - strlen(room)) : room;
@@ -137,10 +109,10 @@ struct samples {
 static struct samples samples_of(const struct res_result_entry *entry, enum res_metric metric)
 {
     const struct res_latency_figures *latency = entry->latency;
-    if (METRICS[metric].source == OF_LATENCY)
+    if (RES_METRICS[metric].source == RES_OF_PASSES)
         return (struct samples){latency != NULL ? (const char *)latency->runs : NULL,
                                 latency != NULL ? latency->run_count : 0, sizeof *latency->runs, true};
-    if (METRICS[metric].source == OF_MEMORY && entry->memory_count > 0)
+    if (RES_METRICS[metric].source == RES_OF_MEMORY_RUNS && entry->memory_count > 0)
         return (struct samples){(const char *)entry->memory_runs, entry->memory_count,
                                 sizeof *entry->memory_runs, true};
     return (struct samples){(const char *)entry->runs, entry->run_count, sizeof *entry->runs, false};
@@ -160,7 +132,7 @@ static struct res_series series_from(const struct res_result_entry *entry, enum 
     series.count = samples.count;
     for (size_t i = 0; i < samples.count; i++) {
         const char *run = samples.first + i * samples.size;
-        series.values[i] = *(const double *)(const void *)(run + METRICS[metric].offset) - less;
+        series.values[i] = *(const double *)(const void *)(run + RES_METRICS[metric].offset) - less;
         if (!isfinite(series.values[i])) {
             res_series_release(&series);
             break;
@@ -237,7 +209,7 @@ struct res_series res_series_of(const struct res_result_workload *workload,
                                 const struct res_result_entry *entry, enum res_metric metric)
 {
     const struct res_result_entry *floor = workload != NULL ? workload->floor : NULL;
-    const bool is_resident = METRICS[metric].source == OF_MEMORY && metric != RES_METRIC_GROWTH;
+    const bool is_resident = RES_METRICS[metric].source == RES_OF_MEMORY_RUNS && metric != RES_METRIC_GROWTH;
     const double less = is_resident && entry != NULL ? -res_held_start(entry) : 0;
     struct res_series series = series_from(entry, metric, less);
     if (metric == RES_METRIC_TIME && series.count > 0) {

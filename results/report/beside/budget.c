@@ -79,7 +79,7 @@ static bool take_number(struct res_span *text, double *ret_number)
 /* limit_examples - examples of limits of a metric, for messages. */
 static const char *limit_examples(enum res_metric metric)
 {
-    const enum res_unit unit = res_metric_unit(metric);
+    const enum res_unit unit = RES_METRICS[metric].unit;
     return metric == RES_METRIC_GROWTH ? "1MB/h"
            : unit == RES_UNIT_BYTES    ? "+5%, -10% or 512MiB"
            : unit == RES_UNIT_NS       ? "+3%, -10% or 25ns"
@@ -110,9 +110,9 @@ static bool limit_take(struct res_span text, struct res_rule *rule)
     if (rule->metric == RES_METRIC_GROWTH && text.length > 2 &&
         strncmp(text.begin + text.length - 2, "/h", 2) == 0)
         text.length -= 2;
-    double factor = res_metric_unit(rule->metric) == RES_UNIT_COUNT && text.length == 0 ? 1 : 0;
+    double factor = RES_METRICS[rule->metric].unit == RES_UNIT_COUNT && text.length == 0 ? 1 : 0;
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        if (UNITS[i].unit == res_metric_unit(rule->metric) && strlen(UNITS[i].name) == text.length &&
+        if (UNITS[i].unit == RES_METRICS[rule->metric].unit && strlen(UNITS[i].name) == text.length &&
             strncmp(UNITS[i].name, text.begin, text.length) == 0)
             factor = UNITS[i].factor;
     }
@@ -158,7 +158,7 @@ static bool add_rule(struct res_budget *budget, struct res_rule *rule, char **re
                                  : strcmp(known->candidate, rule->candidate) == 0;
         if (is_kind(known, rule->metric, rule->relative) && is_same)
             *ret_problem = res_printf("%s: '%s' is limited twice for the same: '%s' stands at %s",
-                                      rule->place, res_metric_name(rule->metric), known->text, known->place);
+                                      rule->place, RES_METRICS[rule->metric].name, known->text, known->place);
     }
     if (*ret_problem == NULL && budget->rule_count >= RES_RULES_MAX)
         *ret_problem = res_printf("%s: more than %u rules", rule->place, RES_RULES_MAX);
@@ -208,11 +208,11 @@ static bool add_item(struct res_budget *budget, struct res_span item, const char
     }
     if (!limit_take(limit, &rule)) {
         *ret_problem = res_printf("%s: '%s' is no limit of '%s': write %s", place, words,
-                                  res_metric_name(rule.metric), limit_examples(rule.metric));
+                                  RES_METRICS[rule.metric].name, limit_examples(rule.metric));
         return false;
     }
     rule.candidate = colon != NULL ? plain_of(candidate.begin, candidate.length) : NULL;
-    rule.text = res_printf("%s<=%s", res_metric_name(rule.metric), words);
+    rule.text = res_printf("%s<=%s", RES_METRICS[rule.metric].name, words);
     rule.place = res_strdup(place);
     return add_rule(budget, &rule, ret_problem);
 }

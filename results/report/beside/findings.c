@@ -146,8 +146,8 @@ static struct res_finding finding_of(const struct res_result_workload *workload,
                                      const struct res_result_entry *entry, const struct res_rule *rule)
 {
     return (struct res_finding){.rule = *rule,
-                                .metric = res_metric_name(rule->metric),
-                                .unit = res_metric_unit_name(rule->metric),
+                                .metric = RES_METRICS[rule->metric].name,
+                                .unit = RES_METRICS[rule->metric].unit_name,
                                 .workload = workload->name,
                                 .candidate = entry->name,
                                 .outcome = RES_INCONCLUSIVE,
@@ -163,7 +163,7 @@ static struct res_finding finding_of(const struct res_result_workload *workload,
 /* A time beside an earlier one, and no allocator is the same in both. */
 static bool is_unbridged(const struct res_finding *finding)
 {
-    return finding->bridge == RES_BRIDGE_NONE && res_metric_unit(finding->rule.metric) == RES_UNIT_NS;
+    return finding->bridge == RES_BRIDGE_NONE && RES_METRICS[finding->rule.metric].unit == RES_UNIT_NS;
 }
 
 /* Nothing but the allocator can have changed. */
@@ -198,13 +198,13 @@ static struct res_finding find(const struct res_partners *partners, const struct
         finding.reason = needed == RES_ROUNDS_OF_PASSES
                              ? res_printf("%" PRIu64 " passes, a verdict takes %" PRIu64 ": run %s",
                                           finding.rounds, needed,
-                                          res_metric_unit(rule->metric) == RES_UNIT_BYTES
+                                          RES_METRICS[rule->metric].unit == RES_UNIT_BYTES
                                               ? "'mallab ab -n 3' or more"
-                                              : res_metric_remedy(rule->metric))
+                                              : RES_METRICS[rule->metric].remedy)
                              : res_printf("%" PRIu64 " rounds, a verdict takes %" PRIu64
                                           ": run 'mallab ab -n %" PRIu64 "' or more",
                                           finding.rounds, needed, needed);
-    } else if (res_metric_unit(rule->metric) == RES_UNIT_BYTES && not_predicted(entry)) {
+    } else if (RES_METRICS[rule->metric].unit == RES_UNIT_BYTES && not_predicted(entry)) {
         finding.reason = res_strdup(
             "its memory on the recorded clock is no prediction ('mallab report' says why)");
     } else if (finding.is_yardstick) {
@@ -305,8 +305,8 @@ static char *unmeasured_problem(const struct res_result *result, const struct re
         if (!now ||
             (earlier != NULL && rule->relative && any_ran(earlier) && !measured(earlier, rule->metric)))
             return res_printf("'%s' (%s): the %sresult has no '%s'; for that run %s", rule->text, rule->place,
-                              now ? "earlier " : "", res_metric_name(rule->metric),
-                              res_metric_remedy(rule->metric));
+                              now ? "earlier " : "", RES_METRICS[rule->metric].name,
+                              RES_METRICS[rule->metric].remedy);
     }
     return NULL;
 }
@@ -429,7 +429,7 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
 static void judge_change(struct res_finding *finding)
 {
     const struct res_estimate *ratio = &finding->estimate;
-    const enum res_unit unit = res_metric_unit(finding->rule.metric);
+    const enum res_unit unit = RES_METRICS[finding->rule.metric].unit;
     const double worth = unit == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
     const double chance = fmin(finding->tails.above, finding->tails.below);
     enum res_verdict verdict = ratio->value < 1 ? RES_LESS : RES_MORE;

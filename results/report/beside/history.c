@@ -439,9 +439,6 @@ static size_t add_candidate(struct res_document *document, const struct res_hist
         add_row(&grid, point, point->is_baseline);
     }
     res_document_table(document, "Figures", &grid);
-    RES_FREED char *left_out = res_grid_left_out(&grid);
-    if (left_out != NULL)
-        res_document_line(document, "No room for: %s; --format md and json have it.", left_out);
     res_grid_release(&grid);
     res_document_gap(document);
     return moves;

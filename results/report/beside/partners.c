@@ -297,7 +297,7 @@ static struct res_interval noise_of_counts(const struct res_session *now, const 
 void res_across_sessions(const struct res_session *now, const struct res_session *then,
                          struct res_finding *finding)
 {
-    const bool is_time = res_metric_unit(finding->rule.metric) == RES_UNIT_NS;
+    const bool is_time = RES_METRICS[finding->rule.metric].unit == RES_UNIT_NS;
     finding->rounds_needed = res_series_rounds_needed(then->own.of_passes ? &now->own : &then->own);
     finding->noise = is_time ? noise_of_times(now, then) : noise_of_counts(now, then);
     if (!is_time || now->baseline.count == 0 || then->baseline.count == 0) {
@@ -351,7 +351,7 @@ bool res_partners_yardstick(const struct res_partners *partners, const char *can
                             enum res_metric metric)
 {
     const char *bridge = bridge_of(partners);
-    return res_metric_unit(metric) == RES_UNIT_NS && bridge != NULL && strcmp(candidate, bridge) == 0 &&
+    return RES_METRICS[metric].unit == RES_UNIT_NS && bridge != NULL && strcmp(candidate, bridge) == 0 &&
            others_in_both(partners, bridge);
 }
 
@@ -398,7 +398,7 @@ void res_across_partners(const struct res_partners *partners, struct res_finding
     finding->is_yardstick = res_partners_yardstick(partners, candidate, metric) ||
                             (finding->is_unchanged && finding->bridged_by == NULL &&
                              finding->rule.text == NULL && /* a comparison's */
-                             res_metric_unit(metric) == RES_UNIT_NS);
+                             RES_METRICS[metric].unit == RES_UNIT_NS);
     session_release(&now);
     session_release(&then);
 }

@@ -24,8 +24,7 @@ struct res_grid_row {
 void res_grid_begin(struct res_grid *grid, const struct res_column *columns, size_t column_count)
 {
     *grid = (struct res_grid){.columns = res_calloc(column_count, sizeof *grid->columns),
-                              .column_count = column_count,
-                              .left_out = res_calloc(column_count, sizeof *grid->left_out)};
+                              .column_count = column_count};
     for (size_t i = 0; i < column_count; i++) {
         const char *group = columns[i].group, *alone = columns[i].alone;
         grid->columns[i] = columns[i];
@@ -56,7 +55,6 @@ void res_grid_release(struct res_grid *grid)
         free((char *)(uintptr_t)grid->columns[i].alone);
     }
     free(grid->columns);
-    free(grid->left_out);
     *grid = (struct res_grid){0};
 }
 
@@ -135,7 +133,8 @@ struct page {
     const struct res_style *style;
     bool *shown;
     size_t *widths;
-    bool names_above; /* no room beside the others even for the first heading */
+    bool names_above;         /* no room beside the others even for the first heading */
+    struct res_text left_out; /* names of columns, for want of room */
 };
 
 static size_t larger(size_t left, size_t right)
@@ -225,7 +224,7 @@ static bool fit_names(struct page *page)
 }
 
 /* Leaves out the column that is most expendable. Returns false where none is. */
-static bool leave_out(struct page *page, bool *left_out)
+static bool leave_out(struct page *page)
 {
     const struct res_grid *grid = page->grid;
     size_t found = grid->column_count;
@@ -237,7 +236,8 @@ static bool leave_out(struct page *page, bool *left_out)
     if (found == grid->column_count)
         return false;
     page->shown[found] = false;
-    left_out[found] = true;
+    res_text_printf(&page->left_out, "%s%s",
+                    page->left_out.length > 0 ? ", " : "No room for: ", name_of(&grid->columns[found]));
     return true;
 }
 
@@ -337,38 +337,24 @@ void res_grid_text(struct res_grid *grid, const struct res_style *style, struct 
     for (size_t column = 0; column < grid->column_count; column++)
         page.shown[column] = !grid->columns[column].hidden && (column == 0 || !is_empty(grid, column));
     for (measure(&page); !fit_names(&page); measure(&page)) {
-        if (leave_out(&page, grid->left_out))
+        if (leave_out(&page))
             continue;
         page.names_above = grid->columns[0].own_line;
         page.widths[0] = page.names_above ? 0 : page.widths[0];
         break;
     }
     print_page(&page, text);
+    if (page.left_out.length > 0) {
+        res_text_printf(&page.left_out, "; --json has all.");
+        res_lines_wrap(text, page.left_out.text, 0);
+    }
+    free(page.left_out.text);
     free(page.shown);
     free(page.widths);
     forget_rows(grid);
 }
 
-char *res_grid_left_out(const struct res_grid *grid)
-{
-    struct res_text names = {0};
-    for (size_t column = 0; column < grid->column_count; column++) {
-        if (grid->left_out[column])
-            res_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", name_of(&grid->columns[column]));
-    }
-    return names.text;
-}
-
 /* ---- Markdown and CSV ----------------------------------------------------------------------- */
-
-void res_grid_screen(struct res_grid *grid, const struct res_style *style, struct res_text *text)
-{
-    const struct res_style page = {
-        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
-    res_grid_text(grid, &page, text);
-    res_grid_release(grid);
-    res_text_add(text, "\n", 1);
-}
 
 void res_grid_markdown(struct res_grid *grid, struct res_text *text)
 {

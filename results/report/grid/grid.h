@@ -106,6 +106,7 @@ struct res_document {
  * res_document_line    - a remark on what stands above: a line, or an item of a list.
  * res_document_names   - a line for each, or "what: name"; `most` at most and how many more; most 0: all.
  * res_document_table   - a grid as it was filled; its rows are gone then. caption: of a page, for who does not see it.
+ * res_document_screen  - the same on the screen that answers, on a terminal with an empty line below; the grid is released.
  * res_document_gap     - an empty line.
  * res_document_end     - all of it, of HTML the inside of a page. The caller's to free. */
 void res_document_heading(struct res_document *document, unsigned level, const char *format, ...)
@@ -115,6 +116,7 @@ void res_document_line(struct res_document *document, const char *format, ...)
 void res_document_names(struct res_document *document, const char *what, const struct res_texts *names,
                         size_t most);
 void res_document_table(struct res_document *document, const char *caption, struct res_grid *grid);
+void res_document_screen(struct res_document *document, const char *caption, struct res_grid *grid);
 void res_document_gap(struct res_document *document);
 char *res_document_end(struct res_document *document);
 
@@ -136,7 +138,6 @@ struct res_grid {
     size_t column_count;
     struct res_grid_row *rows;
     size_t row_count;
-    bool *left_out; /* by column: for want of room, in any text so far */
 };
 
 /* res_grid_begin - an empty grid. res_grid_release - drop all of it. */
@@ -158,19 +159,13 @@ void res_grid_below(struct res_grid *grid, const char *words);
 
 /* res_grid_text / _markdown / _csv / _html - print what was added, and forget the rows.
  * text: aligned, within RES_TABLE_COLUMNS where that can be. A column without words is left out; where there is no room, the
- * expendable ones are, by rank. */
+ * expendable ones are, by rank, and a line below names them. */
 void res_grid_text(struct res_grid *grid, const struct res_style *style, struct res_text *text);
 void res_grid_markdown(struct res_grid *grid, struct res_text *text);
 void res_grid_csv(struct res_grid *grid, struct res_text *text);
 
-/* res_grid_screen - as text on the screen that answers, with a blank line below, and release it. */
-void res_grid_screen(struct res_grid *grid, const struct res_style *style, struct res_text *text);
-
 /* res_grid_html - as a table of a page. Colours are classes: good, bad, doubt. */
 void res_grid_html(struct res_grid *grid, const char *caption, struct res_text *text);
-
-/* res_grid_left_out - "version, page faults": which columns no room was for. The caller's to free; NULL: all were shown. */
-char *res_grid_left_out(const struct res_grid *grid);
 
 /* ---- lines.c: single figures of a result (result.h) as text, as table and notes print them.
  * Strings belong to the caller. A figure that is not there is NAN as a number and "-" as text. */

@@ -305,6 +305,19 @@ void res_document_table(struct res_document *document, const char *caption, stru
         res_grid_text(grid, document->style, &document->text);
 }
 
+void res_document_screen(struct res_document *document, const char *caption, struct res_grid *grid)
+{
+    const struct res_style *style = document->style;
+    struct res_style screen = *style;
+    screen.columns = RES_SCREEN_COLUMNS;
+    document->style = &screen;
+    res_document_table(document, caption, grid);
+    document->style = style;
+    if (style->form == RES_FORM_TEXT)
+        res_document_gap(document);
+    res_grid_release(grid);
+}
+
 void res_document_gap(struct res_document *document)
 {
     res_text_add(&document->text, "\n", 1);

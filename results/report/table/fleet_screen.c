@@ -128,17 +128,6 @@ static void memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void add_grid(struct res_document *document, const char *caption, struct res_grid *grid)
-{
-    if (document->style->form == RES_FORM_TEXT) {
-        res_grid_screen(grid, document->style, &document->text);
-        return;
-    }
-    res_document_table(document, caption, grid);
-    res_document_gap(document);
-    res_grid_release(grid);
-}
-
 void res_fleet_screen(struct res_document *document, const struct res_fleet *fleet)
 {
     struct res_grid grid;
@@ -147,10 +136,12 @@ void res_fleet_screen(struct res_document *document, const struct res_fleet *fle
     res_notes_lead(document, fleet->notes, fleet->note_count);
     if (fleet->candidate_count > 1) {
         time_grid(&grid, fleet);
-        add_grid(document, "Time of all together", &grid);
+        res_document_screen(document, "Time of all together", &grid);
+        if (document->style->form == RES_FORM_MARKDOWN)
+            res_document_gap(document);
     }
     memory_grid(&grid, fleet);
-    add_grid(document, "Memory of all together", &grid);
+    res_document_screen(document, "Memory of all together", &grid);
     res_notes_rest(document, fleet->notes, fleet->note_count, NULL);
 }
 
@@ -331,12 +322,9 @@ void res_fleet_show(struct res_document *document, const struct res_fleet *fleet
             document, "? is not told apart from the baseline, = is the same, in brackets is what is in no "
                       "common figure.");
     res_document_table(document, "Every host", &grid);
-    RES_FREED char *left_out = res_grid_left_out(&grid);
     if (form == RES_FORM_TEXT)
         res_text_printf(&document->text,
                         "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
                         left > 0 ? "; --details has all hosts" : "");
-    if (left_out != NULL)
-        res_text_printf(&document->text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
     res_grid_release(&grid);
 }

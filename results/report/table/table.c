@@ -352,23 +352,14 @@ void res_table_grid(struct res_grid *grid, const struct res_result *result,
 static void add_table(struct res_text *text, const struct res_result *result,
                       const struct res_result_workload *workload, const struct res_style *style)
 {
-    struct res_text left_out = {0};
     shown_fn *const blocks[] = {in_time, in_memory};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         struct res_grid grid;
         columns_fill(&grid, result, workload, blocks[i]);
         res_text_add(text, "\n", 1);
         res_grid_text(&grid, style, text);
-        RES_FREED char *names = res_grid_left_out(&grid);
-        if (names != NULL)
-            res_text_printf(&left_out, "%s%s", left_out.length > 0 ? ", " : "", names);
         res_grid_release(&grid);
     }
-    if (left_out.length > 0) {
-        res_text_printf(&left_out, ", for want of room: --format md and --json have all");
-        res_lines_add(text, "left out", left_out.text);
-    }
-    free(left_out.text);
 }
 
 static const char *more_words(const struct res_result *result)
@@ -416,7 +407,7 @@ static void add_workload(struct res_document *document, const struct res_result 
         md_workload(document, result, workload);
         return;
     }
-    res_verdict_screen(text, result, workload, style);
+    res_verdict_screen(document, result, workload);
     if (!style->details)
         return;
     add_table(text, result, workload, style);

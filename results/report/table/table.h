@@ -31,8 +31,8 @@ void res_table_grid(struct res_grid *grid, const struct res_result *result,
 
 /* ---- its screens ----------------------------------------------------------------------------- */
 
-void res_verdict_screen(struct res_text *text, const struct res_result *result,
-                        const struct res_result_workload *workload, const struct res_style *style);
+void res_verdict_screen(struct res_document *document, const struct res_result *result,
+                        const struct res_result_workload *workload);
 void res_confirm_screen(struct res_document *document, const struct res_result *result);
 void res_fleet_screen(struct res_document *document, const struct res_fleet *fleet);
 

@@ -268,14 +268,15 @@ void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
     }
 }
 
-void res_verdict_screen(struct res_text *text, const struct res_result *result,
-                        const struct res_result_workload *workload, const struct res_style *style)
+void res_verdict_screen(struct res_document *document, const struct res_result *result,
+                        const struct res_result_workload *workload)
 {
-    add_head(text, result, workload);
     struct res_grid grid;
+    add_head(&document->text, result, workload);
     res_verdict_grid(&grid, result, workload);
-    res_grid_screen(&grid, style, text);
-    res_notes_screen(text, workload->notes, workload->note_count, result->asked.command, style->details);
+    res_document_screen(document, "Candidates", &grid);
+    res_notes_screen(&document->text, workload->notes, workload->note_count, result->asked.command,
+                     document->style->details);
 }
 
 /* ---- a confirmation: what ran, and a row for each candidate ---------------------------------- */
@@ -395,11 +396,7 @@ void res_confirm_screen(struct res_document *document, const struct res_result *
     add_confirm_head(document, result->confirmation);
     res_notes_lead(document, result->notes, result->note_count);
     confirm_grid(&grid, result);
-    if (document->style->form == RES_FORM_TEXT)
-        res_grid_screen(&grid, document->style, &document->text);
-    else
-        res_document_table(document, "The program itself", &grid);
-    res_grid_release(&grid);
+    res_document_screen(document, "The program itself", &grid);
 }
 
 /* ---- the checks of `mallab doctor` for people ---- */
