@@ -148,9 +148,7 @@ struct res_series res_series_of(const struct res_result_workload *workload,
                                 const struct res_result_entry *entry, enum res_metric metric);
 void res_series_release(struct res_series *series);
 
-/* res_series_value - the figure that is shown of it: of time the steady ns/op, else the median; NAN where there is none.
- * res_metric_value - the same of an entry. */
-double res_series_value(const struct res_series *series);
+/* res_metric_value - the figure that is shown of an entry: of time the steady ns/op, else the median; NAN where there is none. */
 double res_metric_value(const struct res_result_workload *workload, const struct res_result_entry *entry,
                         enum res_metric metric);
 
@@ -225,11 +223,9 @@ double res_baseline_rss_bytes(const struct res_result_workload *workload);
 bool res_is_little_memory(const struct res_result_workload *workload, double bytes);
 
 /* res_is_service - whether the recorded process did not end by itself.
- * res_waits - whether it paused for long, or computed for less than half of its time.
- * res_is_torn_down - whether its recording ends with little of what was live at its peak. */
+ * res_waits - whether it paused for long, or computed for less than half of its time. */
 bool res_is_service(const struct res_result_workload *workload);
 bool res_waits(const struct res_result_workload *workload);
-bool res_is_torn_down(const struct res_result_workload *workload);
 
 /* res_rests - whether the program is at rest at times, with what a replay holds at its end.
  * res_rest_saved - bytes that an entry holds less at rest than the baseline, below 0 when more; NAN: not shown, or the program is

@@ -228,18 +228,13 @@ struct res_series res_series_of(const struct res_result_workload *workload,
     return series;
 }
 
-double res_series_value(const struct res_series *series)
-{
-    if (res_series_has_time(series))
-        return series->ns_per_op;
-    return series->count > 0 ? res_median(series->values, series->count) : NAN;
-}
-
 double res_metric_value(const struct res_result_workload *workload, const struct res_result_entry *entry,
                         enum res_metric metric)
 {
     struct res_series series = res_series_of(workload, entry, metric);
-    const double value = res_series_value(&series);
+    const double value = res_series_has_time(&series) ? series.ns_per_op
+                         : series.count > 0           ? res_median(series.values, series.count)
+                                                      : NAN;
     res_series_release(&series);
     return value;
 }

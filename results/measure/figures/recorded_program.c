@@ -185,7 +185,8 @@ static bool is_little(const struct res_result_workload *workload, double live_by
            live_bytes < TORN_DOWN * (double)workload->live_peak_bytes;
 }
 
-bool res_is_torn_down(const struct res_result_workload *workload)
+/* Tells whether its recording ends with little of what was live at its peak. */
+static bool is_torn_down(const struct res_result_workload *workload)
 {
     const struct res_result_entry *first = &workload->candidates[0];
     return is_little(workload, first->run_count > 0 ? first->runs[0].live_end_bytes : NAN);
@@ -221,7 +222,7 @@ bool res_rests(const struct res_result_workload *workload)
     if (res_is_service(workload))
         return true;
     return pauses(workload, &pause) &&
-           (is_little(workload, pause.live_bytes) ? computes_little(workload) : !res_is_torn_down(workload));
+           (is_little(workload, pause.live_bytes) ? computes_little(workload) : !is_torn_down(workload));
 }
 
 struct extremes {

@@ -132,7 +132,6 @@ static void take_entry(const struct res_result_workload *workload, const char *n
     ret_entry->peak = difference_of(entry->predicted ? peak : RES_NO_LOGARITHM);
     ret_entry->files_bytes = fmax(entry->figures.start_file_bytes - base->figures.start_file_bytes, 0);
     ret_entry->starts_ns = res_starts_more_ns(workload, entry);
-    ret_entry->mean_bytes = entry->figures.mean_bytes;
 }
 
 static char *no_trust_memory(const struct res_result_workload *workload)
@@ -251,9 +250,6 @@ static void finish_host(const struct res_fleet *fleet, struct res_fleet_host *ho
             make_whole(&entry->peak, host->malloc_memory, entry->files_bytes / host->whole_bytes);
         entry->cpu_ns = entry->time.ratio * (whole_time ? host->cpu_ns : host->calls_ns);
         entry->peak_bytes = entry->peak.ratio * (whole_memory ? host->whole_bytes : host->heap_bytes);
-        /* The rest beside the heap is over recorded time as it is at the peak. */
-        if (whole_memory)
-            entry->mean_bytes += host->whole_bytes - host->heap_bytes + entry->files_bytes;
     }
 }
 

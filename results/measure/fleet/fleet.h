@@ -58,8 +58,7 @@ void res_fleet_of_result(struct res_result *result);
  *                   candidates, and over hosts and candidates
  *   totals          a host counts in them as often as its share says: all together as many as there are
  *   loser           named where p, one-sided at the limit, is at most RES_FLEET_NAMED_FALSE after the same: of forty fleets one names somebody
- *                   by chance
- *   doubtful        a host that is no loser by that, and whose interval reaches above the limit or is not known */
+ *                   by chance */
 
 #define RES_FLEET_NAMED_FALSE 0.025 /* of those that are named */
 

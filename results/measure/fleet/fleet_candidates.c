@@ -172,8 +172,6 @@ static void fill_losers(const struct res_fleet *fleet, const struct sample *samp
                                                        .low = difference->low,
                                                        .high = difference->high,
                                                        .p_value = p_values[i]};
-        else if (!(difference->high <= 1 + fleet->loser_limit))
-            ret_candidate->doubtful++;
     }
     qsort(losers, count, sizeof *losers, by_loss);
     ret_candidate->losers = losers;
@@ -182,19 +180,13 @@ static void fill_losers(const struct res_fleet *fleet, const struct sample *samp
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-/* Three totals of an entry. */
-static double amount_of(const struct res_fleet_entry *entry, size_t offset)
-{
-    return *(const double *)(const void *)((const char *)entry + offset);
-}
-
-static void fill_total(const struct sample *sample, size_t candidate, size_t offset,
-                       struct res_fleet_total *ret_total)
+static void fill_total(const struct sample *sample, size_t candidate, struct res_fleet_total *ret_total)
 {
     double all = 0, baseline = 0, saved = 0;
     for (size_t i = 0; i < sample->count; i++) {
-        const double base = amount_of(&sample->hosts[i]->entries[0], offset);
-        const double other = amount_of(&sample->hosts[i]->entries[candidate], offset);
+        const struct res_fleet_entry *entries = sample->hosts[i]->entries, *own = &entries[candidate];
+        const double base = sample->memory ? entries->peak_bytes : entries->cpu_ns;
+        const double other = sample->memory ? own->peak_bytes : own->cpu_ns;
         if (!(base > 0) || !(other > 0) || !isfinite(base + other))
             continue;
         baseline += sample->shares[i] * base;
@@ -211,13 +203,8 @@ static void fill_total(const struct sample *sample, size_t candidate, size_t off
 
 static void fill_totals(const struct sample *sample, size_t at, struct res_fleet_candidate *ret_candidate)
 {
-    if (!sample->memory) {
-        fill_total(sample, at, offsetof(struct res_fleet_entry, cpu_ns), &ret_candidate->cpu);
-        return;
-    }
-    fill_total(sample, at, offsetof(struct res_fleet_entry, peak_bytes), &ret_candidate->peaks);
-    fill_total(sample, at, offsetof(struct res_fleet_entry, mean_bytes), &ret_candidate->means);
-    for (size_t i = 0; i < sample->count; i++) /* NAN counts for nothing */
+    fill_total(sample, at, sample->memory ? &ret_candidate->peaks : &ret_candidate->cpu);
+    for (size_t i = 0; i < sample->count && sample->memory; i++) /* NAN counts for nothing */
         ret_candidate->largest_bytes = fmax(ret_candidate->largest_bytes,
                                             sample->hosts[i]->entries[at].peak_bytes);
 }

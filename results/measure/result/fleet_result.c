@@ -19,8 +19,6 @@ static const struct res_field ENTRY_FIELDS[] = {
     HOST_CHANGE("peak", peak, RES_MEMORY_VERDICTS),
     RES_ROW(WHOLE, "cpu_ns", cpu_ns, "of the process under it"),
     RES_ROW(WHOLE, "peak_bytes", peak_bytes, "likewise, resident"),
-    RES_ROW(WHOLE, "mean_bytes", mean_bytes,
-            "over recorded time; of the process without its heap as at the peak"),
 };
 const struct res_described RES_FLEET_ENTRY = RES_DESCRIBE_WHOLLY("a host's candidate", ENTRY_FIELDS);
 #undef OWNER
@@ -84,11 +82,9 @@ static const struct res_field CANDIDATE_FIELDS[] = {
     CHANGE("peak.", peak, RES_MEMORY_VERDICTS, "less", "more"),
     TOTAL("cpu", "ns", cpu, "sum of CPU time"),
     TOTAL("peaks", "bytes", peaks, "sum of peaks"),
-    TOTAL("means", "bytes", means, "sum of means"),
     RES_ROW(WHOLE, "largest_bytes", largest_bytes, "the largest peak of a host"),
     RES_LIST(LIST, OMITTED, "losers", losers, loser_count, &NAMED,
              "hosts proven slower by more than `loser_limit`, the worst first"),
-    RES_ROW(COUNT, "doubtful", doubtful, "hosts of which that is not excluded"),
     RES_ROW_AS(TEXTS, OMITTED, "failed", failed, "labels of hosts on which it failed"),
 };
 const struct res_described RES_FLEET_CANDIDATE = RES_DESCRIBE_WHOLLY("a fleet's candidate", CANDIDATE_FIELDS);

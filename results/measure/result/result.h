@@ -357,7 +357,7 @@ struct res_fleet_difference {
 struct res_fleet_entry {
     char *failed; /* why; NULL: it did not */
     struct res_fleet_difference time, peak;
-    double cpu_ns, peak_bytes, mean_bytes; /* of the process under it; of malloc where `of` says so */
+    double cpu_ns, peak_bytes;     /* of the process under it; of malloc where `of` says so */
     double files_bytes, starts_ns; /* in no file: of files in memory, and of starts, beyond the baseline's */
 };
 
@@ -406,11 +406,10 @@ struct res_fleet_named {
 struct res_fleet_candidate {
     char *name;
     struct res_fleet_change time, peak;
-    struct res_fleet_total cpu, peaks, means; /* sums of CPU time, of peaks, of means */
-    double largest_bytes;                     /* the largest peak of a host */
-    struct res_fleet_named *losers; /* proven to be slower by more than loser_limit, the worst first */
+    struct res_fleet_total cpu, peaks; /* sums of CPU time, of peaks */
+    double largest_bytes;              /* the largest peak of a host */
+    struct res_fleet_named *losers;    /* proven to be slower by more than loser_limit, the worst first */
     size_t loser_count;
-    uint64_t doubtful;       /* hosts of which that is not excluded */
     struct res_texts failed; /* labels of hosts on which it failed */
 };
 

@@ -151,11 +151,7 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "user_ns", user_ns),
     KEPT(NUMBER, "system_ns", system_ns),
     KEPT(NUMBER, "blocked_ns", blocked_ns),
-    KEPT(NUMBER, "window_max_ns", window_max_ns),
     KEPT(TEXT, "threads_as", threads_as),
-    KEPT(TEXTS, "substituted", substituted),
-    KEPT(NUMBER, "proof.clock.own_threads_unseen", own_threads_unseen),
-    KEPT(NUMBER, "proof.clock.own_threads_lost", own_threads_lost),
     KEPT(JSON, "proof.settings", settings),
 };
 const struct res_described RES_RUN = RES_DESCRIBE_AT("a run", RUN_FIELDS, offsetof(OWNER, json));

@@ -77,12 +77,10 @@ struct res_run {
     double given_back_share;          /* NAN when nothing could be given back */
     char *not_predicted_why;          /* owned; NULL: its memory predicts the program's */
     struct res_growth growth, live_growth; /* of what is resident beyond what is live; of that */
-    double faults_minor, user_ns, system_ns, blocked_ns, window_max_ns;
+    double faults_minor, user_ns, system_ns, blocked_ns;
     char *threads_as;
-    struct res_texts substituted; /* calls that the library lacks, made through another function of it */
-    double own_threads_unseen, own_threads_lost; /* of the allocator, and its clock */
-    json_t *settings;                            /* each that was asked for, and what was found */
-    char *said; /* the first words of the allocator on standard error, on one line; owned; NULL: none */
+    json_t *settings; /* each that was asked for, and what was found */
+    char *said;       /* the first words of the allocator on standard error, on one line; owned; NULL: none */
     uint64_t elapsed_ns; /* of the process, from outside */
 };
 

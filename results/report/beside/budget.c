@@ -7,7 +7,8 @@
 
 /* ---- what stands behind "<=" ------------------------------------------------------------------ */
 
-#define RES_BLANKS " \t\r"
+#define RES_BLANKS  " \t\r"
+#define NUMBER_MOST 24u /* characters of a number */
 
 /* A part of the text that is read; not terminated. */
 struct res_span {
@@ -50,30 +51,19 @@ static const struct unit UNITS[] = {
     {"GiB", RES_UNIT_BYTES, 1073741824},
 };
 
-/* Digits with at most one point; nothing that strtod takes besides (inf, hexadecimal, the locale's comma). */
+/* Digits with at most one point; nothing that strtod takes besides (inf, hexadecimal, an exponent). */
 static bool take_number(struct res_span *text, double *ret_number)
 {
-    double number = 0, scale = 1;
-    size_t at = 0, digits = 0;
-    bool behind_point = false;
-    for (; at < text->length; at++) {
-        const char byte = text->begin[at];
-        if (byte == '.' && !behind_point) {
-            behind_point = true;
-        } else if (byte >= '0' && byte <= '9') {
-            if (++digits > 18)
-                return false;
-            number = number * 10 + (byte - '0');
-            scale *= behind_point ? 10 : 1;
-        } else {
-            break;
-        }
+    char copy[NUMBER_MOST + 1] = "", *end;
+    size_t length = 0;
+    while (length < text->length && length < NUMBER_MOST &&
+           memchr("0123456789.", text->begin[length], 11) != NULL) {
+        copy[length] = text->begin[length];
+        length++;
     }
-    if (digits == 0)
-        return false;
-    *text = (struct res_span){text->begin + at, text->length - at};
-    *ret_number = number / scale;
-    return true;
+    *ret_number = strtod(copy, &end);
+    *text = (struct res_span){text->begin + length, text->length - length};
+    return length > 0 && *end == '\0';
 }
 
 /* limit_examples - examples of limits of a metric, for messages. */
