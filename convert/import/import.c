@@ -29,19 +29,19 @@ void conv_import_cut(struct conv_import *import, const char *what)
 static enum fp_status lane_of(struct conv_lanes *lanes, uint32_t thread_id, uint32_t *ret_lane)
 {
     const uint64_t key = (uint64_t)thread_id + 1;
-    struct conv_live_entry *entry;
+    const uint64_t *entry;
     if (key == lanes->recent_key) {
         *ret_lane = lanes->recent_lane;
         return FP_OK;
     }
-    entry = conv_live_place(&lanes->table, key);
-    if (!conv_live_is_empty(entry)) {
-        lanes->recent_lane = conv_live_object(entry).id;
+    entry = conv_live_find(&lanes->table, key);
+    if (entry != NULL) {
+        lanes->recent_lane = conv_live_object(&lanes->table, entry).id;
     } else {
         if (lanes->count == WL_THREADS_MAX)
             return FP_ERR_LIMIT;
         if (!FP_GROW(lanes->thread_ids, lanes->capacity, (size_t)lanes->count + 1) ||
-            !conv_live_insert_at(&lanes->table, entry, key, (struct conv_object){.id = lanes->count}))
+            !conv_live_insert(&lanes->table, key, (struct conv_object){.id = lanes->count}))
             return FP_ERR_MEMORY;
         lanes->thread_ids[lanes->count] = thread_id;
         lanes->recent_lane = lanes->count++;

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "footprint/base/arrays.h"
-
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#include "footprint/wl/wl_writer.h"
 
 #define PREFETCH_AHEAD 16u /* events: more than a memory latency at 10 ns an event */
 
@@ -15,11 +14,7 @@ bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct con
                     struct conv_survey *survey)
 {
     *pair = (struct conv_pair){.writer = writer, .namer = namer, .survey = survey};
-    if (!conv_track_init(&pair->track))
-        return false;
-    pair->track.lost = emit_lost;
-    pair->track.lost_data = pair;
-    return true;
+    return conv_track_init(&pair->track, emit_lost, pair);
 }
 
 void conv_pair_release(struct conv_pair *pair)
@@ -30,8 +25,7 @@ void conv_pair_release(struct conv_pair *pair)
     *pair = (struct conv_pair){0};
 }
 
-/* Tell the writer of a thread. */
-static enum fp_status announce(struct conv_pair *pair, uint32_t lane)
+enum fp_status conv_pair_announce(struct conv_pair *pair, uint32_t lane)
 {
     const size_t before = pair->lane_capacity;
     uint32_t thread_id = 0;
@@ -48,17 +42,6 @@ static enum fp_status announce(struct conv_pair *pair, uint32_t lane)
         return FP_OK;
     pair->namer.name(pair->namer.data, lane, &thread_id, &is_main);
     return wl_writer_thread(pair->writer, thread_id, is_main, &pair->threads[lane]);
-}
-
-enum fp_status conv_pair_thread(struct conv_pair *pair, uint32_t lane, uint32_t *ret_thread)
-{
-    if (__builtin_expect(lane >= pair->lane_capacity || pair->threads[lane] == NOT_ANNOUNCED, 0)) {
-        const enum fp_status status = announce(pair, lane);
-        if (status != FP_OK)
-            return status;
-    }
-    *ret_thread = pair->threads[lane];
-    return FP_OK;
 }
 
 /* A shim's table may lag behind, and a mark may come before others of its epoch: then another object stands there. */
@@ -99,8 +82,10 @@ static inline enum fp_status emit_release(struct conv_pair *pair, const struct f
 {
     count_op(pair, shape->call);
     conv_stats_live(pair->survey, 0, object.bytes, -1);
-    if (pair->writer == NULL)
+    if (pair->writer == NULL) {
+        conv_live_give_number(&pair->track.live, object.id);
         return FP_OK;
+    }
     return wl_writer_release(pair->writer, pair->thread, shape, pair->last_time_ns, object.id, object.bytes);
 }
 
@@ -117,30 +102,35 @@ static enum fp_status emit_lost(void *data, struct conv_object object)
     return emit_implied_release(data, object);
 }
 
-static inline enum fp_status note_kin(struct conv_pair *pair, unsigned call, struct conv_object object)
+/* The object stands at the event's address, with the size that this has given it. */
+static inline enum fp_status put(struct conv_pair *pair, const struct conv_event *event,
+                                 struct conv_object object)
 {
-    if (pair->writer == NULL || !unlikely(conv_has_kin(call, object.bytes)))
-        return FP_OK;
-    return conv_tell_kin(pair->writer, call, object);
+    const enum fp_status status = pair->writer != NULL && unlikely(conv_has_kin(event->call, object.bytes))
+                                      ? conv_tell_kin(pair->writer, event->call, object)
+                                      : FP_OK;
+    if (status != FP_OK)
+        return status;
+    return conv_live_insert(&pair->track.live, event->address, object) ? FP_OK : FP_ERR_MEMORY;
 }
 
 static inline enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_event *event,
-                                           const struct conv_track_step *step)
+                                           uint64_t bytes)
 {
     const struct fp_shape shape = conv_event_shape(event);
     uint32_t id = 0;
     enum fp_status status = FP_OK;
     count_op(pair, event->call);
-    conv_stats_live(pair->survey, step->bytes, 0, 1);
+    conv_stats_live(pair->survey, bytes, 0, 1);
     if (pair->writer != NULL) {
         wl_writer_site(pair->writer, event->site);
         status = wl_writer_allocate(pair->writer, pair->thread, &shape, pair->last_time_ns, &id);
+    } else if (!conv_live_take_number(&pair->track.live, &id)) {
+        status = FP_ERR_MEMORY;
     }
     if (status == FP_OK)
-        status = note_kin(pair, event->call, (struct conv_object){.id = id, .bytes = step->bytes});
-    if (status != FP_OK)
-        return status;
-    return conv_track_put_step(&pair->track, step, event->address, id) ? FP_OK : FP_ERR_MEMORY;
+        status = put(pair, event, (struct conv_object){.id = id, .bytes = bytes});
+    return status;
 }
 
 static enum fp_status emit_resize(struct conv_pair *pair, const struct conv_event *event,
@@ -157,11 +147,8 @@ static enum fp_status emit_resize(struct conv_pair *pair, const struct conv_even
                                   step->object.bytes);
     }
     if (status == FP_OK)
-        status = note_kin(pair, event->call,
-                          (struct conv_object){.id = step->object.id, .bytes = step->bytes});
-    if (status != FP_OK)
-        return status;
-    return conv_track_put_step(&pair->track, step, event->address, step->object.id) ? FP_OK : FP_ERR_MEMORY;
+        status = put(pair, event, (struct conv_object){.id = step->object.id, .bytes = step->bytes});
+    return status;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -178,17 +165,13 @@ static enum fp_status release_of_null(struct conv_pair *pair, const struct conv_
 static inline enum fp_status release(struct conv_pair *pair, const struct conv_event *event)
 {
     struct fp_shape shape = conv_event_shape(event);
-    struct conv_live_entry *entry;
     struct conv_object object;
     if (event->address == 0)
         return release_of_null(pair, event);
-    entry = conv_live_find(&pair->track.live, event->address);
-    if (entry == NULL) {
+    if (!conv_live_take_out(&pair->track.live, event->address, &object)) {
         count_irregular(pair, CONV_FREE_OF_UNKNOWN);
         return FP_OK;
     }
-    object = conv_live_object(entry);
-    conv_live_remove(&pair->track.live, entry);
     if (shape.call != FP_CALL_FREE && shape.size != object.bytes && fp_call_tells_size(shape.call)) {
         /* Allocators believe the size: replayed as stated, it would corrupt their lists. */
         count_irregular(pair, CONV_SIZE_DIFFERS);
@@ -199,19 +182,18 @@ static inline enum fp_status release(struct conv_pair *pair, const struct conv_e
 
 static inline enum fp_status allocate(struct conv_pair *pair, const struct conv_event *event, uint64_t bytes)
 {
-    struct conv_track_step step;
+    struct conv_object before;
     enum fp_status status = FP_OK;
     if (event->address == 0) {
         count_irregular(pair, CONV_FAILED_CALLS);
         return FP_OK;
     }
-    conv_track_make_place(&pair->track, event->address, bytes, &step);
-    if (unlikely(step.evicted))
-        status = emit_lost(pair, step.evictee);
-    if (status != FP_OK)
-        return status;
+    if (!conv_live_make_place(&pair->track.live, event->address, &before))
+        return FP_ERR_MEMORY;
+    if (unlikely(before.id != 0))
+        status = emit_lost(pair, before);
     conv_stats_requests(pair->survey, bytes, 1);
-    return emit_allocate(pair, event, &step);
+    return status == FP_OK ? emit_allocate(pair, event, bytes) : status;
 }
 
 /* Reallocs, and marks that change what stands where. */
@@ -221,7 +203,7 @@ static enum fp_status take_step(struct conv_pair *pair, const struct conv_event 
     enum fp_status status = conv_track_take(&pair->track, event, &step);
     pair->survey->irregular[CONV_UNFINISHED_CALLS] += pair->track.unfinished;
     pair->track.unfinished = 0;
-    if (status == FP_OK && step.evicted)
+    if (status == FP_OK && step.evictee.id != 0)
         status = emit_lost(pair, step.evictee);
     if (status != FP_OK)
         return status;
@@ -230,13 +212,13 @@ static enum fp_status take_step(struct conv_pair *pair, const struct conv_event 
     switch (step.what) {
     case CONV_TRACK_BORN:
         conv_stats_requests(pair->survey, bytes, 1);
-        return emit_allocate(pair, event, &step);
+        return emit_allocate(pair, event, bytes);
     case CONV_TRACK_MOVED:
         return emit_resize(pair, event, &step);
     case CONV_TRACK_GONE:
         return emit_implied_release(pair, step.object);
     case CONV_TRACK_MOVING:
-        if (!step.known)
+        if (step.object.id == 0)
             count_irregular(pair, CONV_RESIZE_OF_UNKNOWN);
         return FP_OK;
     default:
@@ -246,14 +228,16 @@ static enum fp_status take_step(struct conv_pair *pair, const struct conv_event 
 
 static enum fp_status mark(struct conv_pair *pair, const struct conv_event *event)
 {
-    const struct conv_live_entry *entry;
+    const uint64_t *entry;
     switch (event->call) {
     case FP_MARK_FORK:
         pair->survey->forks++;
         return FP_OK;
     case FP_MARK_RESIDENT:
         entry = event->address != 0 ? conv_live_find(&pair->track.live, event->address) : NULL;
-        return entry != NULL ? conv_pair_resident(pair, conv_live_object(entry), event->extra) : FP_OK;
+        return entry != NULL
+                   ? conv_pair_resident(pair, conv_live_object(&pair->track.live, entry), event->extra)
+                   : FP_OK;
     case FP_MARK_THREAD_EXIT:
         pair->survey->thread_exits++;
         if (pair->writer != NULL)
@@ -303,6 +287,17 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     return kind == FP_KIND_RESIZE ? take_step(pair, event, bytes) : allocate(pair, event, bytes);
 }
 
+/* An event comes soon, and its entry has been fetched. */
+static inline void fetch_object(const struct conv_pair *pair, uint64_t address)
+{
+    const uint32_t number = conv_live_peek(&pair->track.live, address);
+    __builtin_prefetch(&pair->track.live.bytes[number], 1);
+    if (pair->writer == NULL)
+        return;
+    __builtin_prefetch(&pair->writer->ids.next[number], 1);
+    __builtin_prefetch(&pair->writer->last_op[number], 1);
+}
+
 static enum fp_status pair_events(struct conv_pair *pair, const struct conv_event *events, size_t count)
 {
     enum fp_status status = FP_OK;
@@ -312,6 +307,8 @@ static enum fp_status pair_events(struct conv_pair *pair, const struct conv_even
     for (size_t i = 0; i < count && status == FP_OK; i++) {
         if (i + PREFETCH_AHEAD < count)
             conv_live_prefetch(&pair->track.live, events[i + PREFETCH_AHEAD].address);
+        if (i + PREFETCH_AHEAD / 2 < count)
+            fetch_object(pair, events[i + PREFETCH_AHEAD / 2].address);
         status = take(pair, &events[i]);
     }
     return status;
@@ -327,10 +324,10 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
         enum fp_status status = conv_pair_thread(pair, objects[i].lane, &pair->thread);
         if (status == FP_OK)
             status = conv_track_take(&pair->track, &objects[i], &step);
-        if (status == FP_OK && step.evicted)
+        if (status == FP_OK && step.evictee.id != 0)
             status = emit_lost(pair, step.evictee);
         if (status == FP_OK && step.what == CONV_TRACK_BORN)
-            status = emit_allocate(pair, &objects[i], &step);
+            status = emit_allocate(pair, &objects[i], step.bytes);
         if (status != FP_OK)
             return status;
         survey->inherited_objects++;

@@ -19,7 +19,7 @@ struct conv_pair {
     struct wl_writer *writer; /* NULL: count only */
     struct conv_namer namer;
     struct conv_survey *survey;
-    struct conv_track track; /* the tag: the object's id */
+    struct conv_track track; /* the tag: the object's id; without a writer a number of the table */
     uint32_t *threads;       /* by lane: the writer's number, UINT32_MAX before it is announced */
     size_t lane_capacity;
     uint32_t thread;             /* of the event at hand */
@@ -29,8 +29,20 @@ struct conv_pair {
     uint64_t last_time_ns;       /* highest seen: the order's time never decreases */
 };
 
-/* conv_pair_thread - a lane's thread, announced to the writer. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
-enum fp_status conv_pair_thread(struct conv_pair *pair, uint32_t lane, uint32_t *ret_thread);
+/* conv_pair_announce - tell the writer of a lane's thread. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
+enum fp_status conv_pair_announce(struct conv_pair *pair, uint32_t lane);
+
+/* conv_pair_thread - a lane's thread, announced to the writer. Returns as conv_pair_announce. */
+static inline enum fp_status conv_pair_thread(struct conv_pair *pair, uint32_t lane, uint32_t *ret_thread)
+{
+    if (__builtin_expect(lane >= pair->lane_capacity || pair->threads[lane] == NOT_ANNOUNCED, 0)) {
+        const enum fp_status status = conv_pair_announce(pair, lane);
+        if (status != FP_OK)
+            return status;
+    }
+    *ret_thread = pair->threads[lane];
+    return FP_OK;
+}
 
 /* conv_pair_resident - FP_MARK_RESIDENT of a live object. What cannot be (a share of more than all, of an object that is
  * neither large nor middling) is passed over. Returns FP_OK, or the writer's. */

@@ -17,12 +17,12 @@
 
 #include "footprint/wl/wl_writer.h"
 
-#define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
-#define LOOK_LEAST     16u /* marks, as what was begun may be broken off soon; then twice as many, and so on */
-#define LOOK_MOST      1024u /* marks: a thousand addresses fit into caches beside all else */
-#define NEAR_IDS       4096u /* whose records are in the nearest cache: nothing is fetched ahead */
-#define NO_MARK        UINT32_MAX
-#define IS_ROOT        (UINT32_C(1) << 31) /* of an entry's id: the rest is a root's number. Ids are below */
+#define PREFETCH_AHEAD      16u /* marks: about a memory latency at 5 ns a mark */
+#define LOOK_LEAST          16u /* marks, as what was begun may be broken off soon; then twice as many, and so on */
+#define LOOK_MOST           1024u /* marks: a thousand addresses fit into caches beside all else */
+#define NEAR_IDS            4096u /* whose records are in the nearest cache: nothing is fetched ahead */
+#define NO_MARK             UINT32_MAX
+#define TAG_OF_ROOT(number) (LIVE_TAG_OF(number) | 1) /* until it is settled nobody else puts in */
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
@@ -78,7 +78,6 @@ static inline struct plan plan_of(const struct fp_shape *shape)
 }
 
 struct root {
-    uint64_t bytes; /* of the object there */
     uint32_t id;    /* 0: no object is there */
     uint32_t place; /* in the table, where its entry stood when last seen */
 };
@@ -102,6 +101,7 @@ struct run {
     struct conv_pair *pair;
     struct conv_pair_fast *fast;
     struct wl_writer *writer;
+    uint64_t *bytes; /* of objects, by id */
     const struct conv_slice *slice;
     const struct fp_mark *marks;
     uint32_t thread;
@@ -122,13 +122,13 @@ void conv_pair_fast_settle(struct conv_pair *pair)
         return;
     for (uint32_t i = 0; i < fast->root_count; i++) {
         const struct root *root = &fast->roots[i];
-        struct conv_live_entry *entry = &live->entries[root->place & live->mask];
+        uint64_t *entry = &live->entries[root->place & live->mask];
         if (i + PREFETCH_AHEAD < fast->root_count)
             __builtin_prefetch(&live->entries[fast->roots[i + PREFETCH_AHEAD].place & live->mask], 1);
-        if (unlikely((entry->word0 & LIVE_LOW48) != fast->addresses[i]))
+        if (unlikely(conv_live_tag(live, entry) != TAG_OF_ROOT(i)))
             entry = conv_live_find(live, fast->addresses[i]);
         if (root->id != 0)
-            conv_live_set(entry, (struct conv_object){.id = root->id, .bytes = root->bytes});
+            conv_live_set_tag(live, entry, LIVE_TAG_OF(root->id));
         else
             conv_live_remove(live, entry);
     }
@@ -141,18 +141,16 @@ static inline bool find_root(struct conv_live_table *live, struct conv_pair_fast
                              const struct fp_mark *marks, uint32_t mark)
 {
     const uint64_t address = marks[mark].address;
-    struct conv_live_entry *entry = conv_live_place(live, address);
-    const struct conv_object object = conv_live_object(entry); /* of an empty one: zeroes */
     const uint32_t number = fast->root_count; /* there is one at most for each mark of a block */
-    const uint32_t place = (uint32_t)(entry - live->entries);
-    fast->root_of[mark] = object.id & IS_ROOT ? object.id & ~IS_ROOT : number;
-    if (object.id & IS_ROOT)
-        return true;
-    if (!conv_live_is_empty(entry))
-        conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
-    else if (!conv_live_insert_at(live, entry, address, (struct conv_object){.id = number | IS_ROOT}))
+    uint32_t tag;
+    uint64_t *entry = conv_live_reach(live, address, TAG_OF_ROOT(number), &tag);
+    if (entry == NULL)
         return false; /* nothing is changed: the roots before it can be settled */
-    fast->roots[number] = (struct root){object.bytes, object.id, place};
+    fast->root_of[mark] = tag & 1 ? tag >> 1 : number;
+    if (tag & 1)
+        return true;
+    conv_live_set_tag(live, entry, TAG_OF_ROOT(number));
+    fast->roots[number] = (struct root){tag >> 1, (uint32_t)(entry - live->entries)};
     fast->addresses[number] = address;
     fast->root_count++;
     return true;
@@ -353,7 +351,7 @@ static __attribute__((noinline)) void note_kin(struct run *run, uint32_t mark, c
 {
     if (run->status == FP_OK)
         run->status = conv_tell_kin(run->writer, run->fast->shapes[run->marks[mark].shape].call,
-                                    (struct conv_object){.id = root->id, .bytes = root->bytes});
+                                    (struct conv_object){.id = root->id, .bytes = run->bytes[root->id]});
 }
 
 static inline __attribute__((always_inline)) bool allocate(struct run *run, uint32_t mark, bool fresh)
@@ -366,7 +364,7 @@ static inline __attribute__((always_inline)) bool allocate(struct run *run, uint
         return false;
     wl_put_site(run->writer, site_of(run, mark));
     root->id = wl_put_allocate(run->writer, run->thread, index, bytes);
-    root->bytes = bytes;
+    run->bytes[root->id] = bytes;
     end(run, mark);
     if (unlikely(plan->has_kin))
         note_kin(run, mark, root);
@@ -378,10 +376,10 @@ static inline __attribute__((always_inline)) bool release(struct run *run, uint3
     struct root *root = root_of(run, mark);
     uint16_t index;
     if (unlikely(root->id == 0) ||
-        (sized && unlikely(run->fast->shapes[run->marks[mark].shape].size != root->bytes)) ||
+        (sized && unlikely(run->fast->shapes[run->marks[mark].shape].size != run->bytes[root->id])) ||
         !begin(run, mark, false, &index))
         return false;
-    wl_put_release(run->writer, run->thread, index, root->id, root->bytes);
+    wl_put_release(run->writer, run->thread, index, root->id, run->bytes[root->id]);
     root->id = 0;
     end(run, mark);
     return true;
@@ -418,8 +416,9 @@ static bool resize(struct run *run, uint32_t from)
         return false;
     bytes = fast->plans[result->shape].bytes;
     wl_put_site(run->writer, site_of(run, from + 1));
-    wl_put_resize(run->writer, run->thread, index, old->id, old->bytes, bytes);
-    *fresh = (struct root){.bytes = bytes, .id = old->id, .place = fresh->place};
+    wl_put_resize(run->writer, run->thread, index, old->id, run->bytes[old->id], bytes);
+    run->bytes[old->id] = bytes;
+    fresh->id = old->id;
     if (fresh != old)
         old->id = 0;
     fast->plans[run->marks[from].shape].count++;
@@ -437,7 +436,7 @@ static bool note_resident(struct run *run, uint32_t mark)
     settle_time(run);
     run->exact = true; /* any number of these may lie between two ops */
     if (root->id != 0)
-        run->status = conv_pair_resident(run->pair, (struct conv_object){root->id, root->bytes},
+        run->status = conv_pair_resident(run->pair, (struct conv_object){root->id, run->bytes[root->id]},
                                          run->fast->shapes[run->marks[mark].shape].extra);
     return true;
 }
@@ -500,6 +499,7 @@ static uint32_t take_slice(struct run *run, uint32_t mark)
             __builtin_prefetch(&fast->roots[fast->root_of[mark + 2 * PREFETCH_AHEAD]], 1);
             __builtin_prefetch(&run->writer->ids.next[id], 1);
             __builtin_prefetch(&run->writer->last_op[id], 1);
+            __builtin_prefetch(&run->bytes[id], 1);
         }
         taken = take_mark(run, mark);
         if (unlikely(taken == 0))
@@ -519,8 +519,10 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
     if (pair->fast == NULL)
         pair->fast = calloc(1, sizeof *pair->fast);
     if (pair->fast == NULL || !come_to(pair, slice) ||
-        !wl_put_room_for_ids(run.writer, slice->end - slice->begin))
+        !wl_put_room_for_ids(run.writer, slice->end - slice->begin) ||
+        !conv_live_more_bytes(&pair->track.live, run.writer->ids.used + slice->end - slice->begin))
         return FP_ERR_MEMORY;
+    run.bytes = pair->track.live.bytes;
     run.fast = pair->fast;
     run.status = conv_pair_thread(pair, slice->lane, &run.thread);
     if (run.status != FP_OK)

@@ -8,9 +8,10 @@
 #include "footprint/base/arrays.h"
 #include "footprint/base/memory_bound.h"
 
-bool conv_track_init(struct conv_track *track)
+bool conv_track_init(struct conv_track *track, enum fp_status (*lost)(void *data, struct conv_object object),
+                     void *lost_data)
 {
-    *track = (struct conv_track){0};
+    *track = (struct conv_track){.lost = lost, .lost_data = lost_data};
     return conv_live_init(&track->live);
 }
 
@@ -23,26 +24,12 @@ void conv_track_release(struct conv_track *track)
     *track = (struct conv_track){0};
 }
 
-static bool remove_object(struct conv_track *track, uint64_t address, struct conv_object *ret_object)
-{
-    struct conv_live_entry *entry = address != 0 && address < CONV_ADDRESS_LIMIT
-                                        ? conv_live_find(&track->live, address)
-                                        : NULL;
-    if (entry == NULL)
-        return false;
-    *ret_object = conv_live_object(entry);
-    conv_live_remove(&track->live, entry);
-    return true;
-}
-
 bool conv_track_is_live(const struct conv_track *track, uint64_t address, uint64_t *ret_bytes)
 {
-    const struct conv_live_entry *entry = address != 0 && address < CONV_ADDRESS_LIMIT
-                                              ? conv_live_find(&track->live, address)
-                                              : NULL;
+    const uint64_t *entry = address < CONV_ADDRESS_LIMIT ? conv_live_find(&track->live, address) : NULL;
     if (entry == NULL)
         return false;
-    *ret_bytes = conv_live_object(entry).bytes;
+    *ret_bytes = conv_live_object(&track->live, entry).bytes;
     return true;
 }
 
@@ -50,11 +37,11 @@ bool conv_track_is_live(const struct conv_track *track, uint64_t address, uint64
 
 static enum fp_status put_back(struct conv_track *track, const struct conv_track_pending *pending)
 {
-    if (!pending->known)
+    if (pending->object.id == 0)
         return FP_OK;
     if (conv_live_find(&track->live, pending->address) == NULL)
         return conv_live_insert(&track->live, pending->address, pending->object) ? FP_OK : FP_ERR_MEMORY;
-    return track->lost != NULL ? track->lost(track->lost_data, pending->object) : FP_OK;
+    return track->lost(track->lost_data, pending->object);
 }
 
 static enum fp_status drop_oldest(struct conv_track *track, struct conv_track_lane *lane)
@@ -100,9 +87,8 @@ static enum fp_status begin_move(struct conv_track *track, const struct conv_eve
             return status;
     }
     step->what = CONV_TRACK_MOVING;
-    step->known = remove_object(track, event->address, &step->object);
-    lane->pending[lane->count++] = (struct conv_track_pending){
-        .address = event->address, .object = step->object, .known = step->known};
+    (void)conv_live_take_out(&track->live, event->address, &step->object);
+    lane->pending[lane->count++] = (struct conv_track_pending){event->address, step->object};
     return FP_OK;
 }
 
@@ -127,14 +113,13 @@ static enum fp_status end_move(struct conv_track *track, const struct conv_event
 {
     struct conv_track_pending pending = {0};
     (void)take_pending(track, event, &pending); /* else it stays of nothing known */
-    step->known = pending.known;
     step->object = pending.object;
     if (event->address != 0) {
-        step->what = pending.known ? CONV_TRACK_MOVED : CONV_TRACK_BORN;
-        conv_track_make_place(track, event->address, bytes, step);
-        return FP_OK;
+        step->what = pending.object.id != 0 ? CONV_TRACK_MOVED : CONV_TRACK_BORN;
+        step->bytes = bytes;
+        return conv_live_make_place(&track->live, event->address, &step->evictee) ? FP_OK : FP_ERR_MEMORY;
     }
-    if (bytes == 0 && pending.known) {
+    if (bytes == 0 && pending.object.id != 0) {
         step->what = CONV_TRACK_GONE;
         return FP_OK;
     }
@@ -177,8 +162,8 @@ enum fp_status conv_track_take(struct conv_track *track, const struct conv_event
     if (kind == FP_KIND_NONE)
         return take_mark(track, event, ret_step);
     if (kind == FP_KIND_RELEASE) {
-        ret_step->known = remove_object(track, event->address, &ret_step->object);
-        ret_step->what = ret_step->known ? CONV_TRACK_GONE : CONV_TRACK_NOTHING;
+        if (conv_live_take_out(&track->live, event->address, &ret_step->object))
+            ret_step->what = CONV_TRACK_GONE;
         return FP_OK;
     }
     shape = conv_event_shape(event);
@@ -190,19 +175,16 @@ enum fp_status conv_track_take(struct conv_track *track, const struct conv_event
     if (event->address == 0)
         return FP_OK;
     ret_step->what = CONV_TRACK_BORN;
-    conv_track_make_place(track, event->address, bytes, ret_step);
-    return FP_OK;
+    ret_step->bytes = bytes;
+    return conv_live_make_place(&track->live, event->address, &ret_step->evictee) ? FP_OK : FP_ERR_MEMORY;
 }
 
 /* ---- the objects alive ------------------------------------------------------------------------------- */
 
-#define NO_SLOT SIZE_MAX
-
-static void free_slot(struct conv_heap *heap, size_t slot)
+static void free_slot(struct conv_heap *heap, uint32_t slot)
 {
     heap->slots[slot].old_address = 0;
-    heap->slots[slot].size = heap->free_slot;
-    heap->free_slot = slot;
+    conv_live_give_number(&heap->track.live, slot);
 }
 
 static enum fp_status lost(void *data, struct conv_object object)
@@ -213,12 +195,8 @@ static enum fp_status lost(void *data, struct conv_object object)
 
 bool conv_heap_init(struct conv_heap *heap)
 {
-    *heap = (struct conv_heap){.free_slot = NO_SLOT};
-    if (!conv_track_init(&heap->track))
-        return false;
-    heap->track.lost = lost;
-    heap->track.lost_data = heap;
-    return true;
+    *heap = (struct conv_heap){0};
+    return conv_track_init(&heap->track, lost, heap);
 }
 
 void conv_heap_release(struct conv_heap *heap)
@@ -226,33 +204,19 @@ void conv_heap_release(struct conv_heap *heap)
     conv_track_release(&heap->track);
     free(heap->slots);
     fp_memory_give(heap->slot_capacity * sizeof *heap->slots);
-    *heap = (struct conv_heap){.free_slot = NO_SLOT};
-}
-
-static enum fp_status take_slot(struct conv_heap *heap, size_t *ret_slot)
-{
-    if (heap->free_slot != NO_SLOT) {
-        *ret_slot = heap->free_slot;
-        heap->free_slot = heap->slots[heap->free_slot].size;
-        return FP_OK;
-    }
-    if (heap->slot_count == UINT32_MAX ||
-        !CONV_RESERVE_COUNTED(heap->slots, heap->slot_capacity, heap->slot_count + 1))
-        return FP_ERR_MEMORY;
-    *ret_slot = heap->slot_count++;
-    return FP_OK;
+    *heap = (struct conv_heap){0};
 }
 
 static enum fp_status keep(struct conv_heap *heap, const struct conv_event *object, uint64_t bytes)
 {
-    size_t slot;
-    const enum fp_status status = take_slot(heap, &slot);
-    if (status != FP_OK)
-        return status;
+    uint32_t slot;
+    if (!conv_live_take_number(&heap->track.live, &slot) ||
+        !CONV_RESERVE_COUNTED(heap->slots, heap->slot_capacity, (size_t)slot + 1))
+        return FP_ERR_MEMORY;
     heap->slots[slot] = *object;
     heap->slots[slot].time_ns = 0;
     heap->slots[slot].old_address = ++heap->births;
-    return conv_live_insert(&heap->track.live, object->address, (struct conv_object){(uint32_t)slot, bytes})
+    return conv_live_insert(&heap->track.live, object->address, (struct conv_object){slot, bytes})
                ? FP_OK
                : FP_ERR_MEMORY;
 }
@@ -261,7 +225,7 @@ enum fp_status conv_heap_put(struct conv_heap *heap, const struct conv_event *ob
 {
     const struct fp_shape shape = conv_event_shape(object);
     struct conv_object before;
-    if (remove_object(&heap->track, object->address, &before))
+    if (conv_live_take_out(&heap->track.live, object->address, &before))
         free_slot(heap, before.id);
     return keep(heap, object, fp_shape_bytes(&shape));
 }
@@ -273,7 +237,7 @@ enum fp_status conv_heap_take(struct conv_heap *heap, const struct conv_event *e
     const enum fp_status status = conv_track_take(&heap->track, event, &step);
     if (status != FP_OK)
         return status;
-    if (step.evicted)
+    if (step.evictee.id != 0)
         free_slot(heap, step.evictee.id);
     if (step.what == CONV_TRACK_GONE || step.what == CONV_TRACK_MOVED)
         free_slot(heap, step.object.id);
@@ -290,36 +254,32 @@ enum fp_status conv_heap_take(struct conv_heap *heap, const struct conv_event *e
 
 /* ---- in order ------------------------------------------------------------------------------ */
 
+/* Free slots, whose birth is 0, come last. */
 static int by_birth(const void *left, const void *right)
 {
-    const struct conv_heir *a = left, *b = right;
-    return a->birth < b->birth ? -1 : a->birth > b->birth;
-}
-
-static struct conv_heir *find(struct conv_heir *heirs, size_t count, uint64_t birth)
-{
-    const struct conv_heir key = {.birth = birth};
-    return bsearch(&key, heirs, count, sizeof *heirs, by_birth);
+    const uint64_t a = ((const struct conv_heir *)left)->birth - 1;
+    const uint64_t b = ((const struct conv_heir *)right)->birth - 1;
+    return a < b ? -1 : a > b;
 }
 
 enum fp_status conv_heap_heirs(const struct conv_heap *heap, struct conv_heir **ret_heirs, size_t *ret_count)
 {
-    struct conv_heir *heirs = malloc((heap->slot_count + 1) * sizeof *heirs);
+    const size_t slots = heap->track.live.numbers;
+    struct conv_heir *heirs = malloc((slots + 1) * sizeof *heirs);
     size_t count = 0;
     if (heirs == NULL)
         return FP_ERR_MEMORY;
-    for (size_t i = 0; i < heap->slot_count; i++)
-        if (heap->slots[i].old_address != 0)
-            heirs[count++] = (struct conv_heir){
-                .birth = heap->slots[i].old_address, .moving_lane = CONV_NOT_MOVING, .slot = i};
-    qsort(heirs, count, sizeof *heirs, by_birth);
+    for (size_t i = 0; i < slots; i++) {
+        heirs[i] = (struct conv_heir){heap->slots[i + 1].old_address, CONV_NOT_MOVING, i + 1};
+        count += heirs[i].birth != 0;
+    }
     for (size_t lane = 0; lane < heap->track.lane_capacity; lane++) {
         const struct conv_track_lane *pending = &heap->track.lanes[lane];
         for (uint32_t i = 0; i < pending->count; i++)
-            if (pending->pending[i].known)
-                find(heirs, count, heap->slots[pending->pending[i].object.id].old_address)->moving_lane =
-                    (uint32_t)lane;
+            if (pending->pending[i].object.id != 0)
+                heirs[pending->pending[i].object.id - 1].moving_lane = (uint32_t)lane;
     }
+    qsort(heirs, slots, sizeof *heirs, by_birth);
     *ret_heirs = heirs;
     *ret_count = count;
     return FP_OK;

@@ -6,7 +6,7 @@
  *   step     what one event did
  *
  * Whoever leaves out events on their way to the pairing must itself know what stands where (source.h, is_live), and to
- * which object an address belongs. Memory: 16 bytes an entry (live_table.h), and the reallocs under way. */
+ * which object an address belongs. Memory: the table (live_table.h), and the reallocs under way. */
 #ifndef MALLAB_CONVERT_OPS_TRACK_H
 #define MALLAB_CONVERT_OPS_TRACK_H
 
@@ -27,18 +27,15 @@ enum conv_track_what {
 
 struct conv_track_step {
     enum conv_track_what what;
-    bool known;                /* object is one */
-    struct conv_object object; /* id is the tag */
-    bool evicted; /* something stood at the address of what was born or moved: its release was lost */
-    struct conv_object evictee;
-    uint64_t bytes;                /* asked for by what was born or moved */
-    struct conv_live_entry *place; /* where it belongs in the table, until that changes; NULL: look for it */
+    struct conv_object object; /* id is the tag; 0: nothing known */
+    struct conv_object
+        evictee;    /* stood at the address of what was born or moved, its release was lost; id 0: none */
+    uint64_t bytes; /* asked for by what was born or moved */
 };
 
 struct conv_track_pending {
     uint64_t address;
     struct conv_object object;
-    bool known;
 };
 
 struct conv_track_lane {
@@ -51,45 +48,22 @@ struct conv_track {
     struct conv_track_lane *lanes;
     size_t lane_capacity;
     /* An object whose realloc never returned and whose place is taken: gone unseen. What it returns other than FP_OK
-     * ends what was begun. NULL: of no interest. */
+     * ends what was begun. */
     enum fp_status (*lost)(void *data, struct conv_object object);
     void *lost_data;
     uint64_t unfinished; /* reallocs that were given up, no result of theirs was seen */
 };
 
 /* conv_track_init - nothing is alive. Returns false: no memory; conv_track_release accepts it in either case. */
-bool conv_track_init(struct conv_track *track);
+bool conv_track_init(struct conv_track *track, enum fp_status (*lost)(void *data, struct conv_object object),
+                     void *lost_data);
 void conv_track_release(struct conv_track *track);
 
 /* conv_track_take - one event, in the order of all lanes.
- * ret_step  what it did. After BORN and MOVED the address is empty: conv_track_put_step comes next.
+ * ret_step  what it did. After BORN and MOVED there is place at the address: conv_live_insert comes next.
  * Returns   FP_OK; FP_ERR_MEMORY; what lost() returned. */
 enum fp_status conv_track_take(struct conv_track *track, const struct conv_event *event,
                                struct conv_track_step *ret_step);
-
-/* conv_track_make_place - make place for a step that bears or moves an object of bytes to address: whatever stands there has lost its
- * release, and is the step's evictee. */
-static inline void conv_track_make_place(struct conv_track *track, uint64_t address, uint64_t bytes,
-                                         struct conv_track_step *step)
-{
-    step->place = conv_live_place(&track->live, address);
-    step->bytes = bytes;
-    step->evicted = !conv_live_is_empty(step->place);
-    if (!step->evicted)
-        return;
-    step->evictee = conv_live_object(step->place);
-    conv_live_remove(&track->live, step->place);
-    step->place = NULL;
-}
-
-/* conv_track_put_step - likewise, what a step bore or moved, at its event's address. */
-static inline bool conv_track_put_step(struct conv_track *track, const struct conv_track_step *step,
-                                       uint64_t address, uint32_t tag)
-{
-    const struct conv_object object = {.id = tag, .bytes = step->bytes};
-    return step->place != NULL ? conv_live_insert_at(&track->live, step->place, address, object)
-                               : conv_live_insert(&track->live, address, object);
-}
 
 /* conv_track_settle - reallocs under way, of all lanes, count as not begun. */
 enum fp_status conv_track_settle(struct conv_track *track);
@@ -105,10 +79,10 @@ bool conv_track_is_live(const struct conv_track *track, uint64_t address, uint64
  * windows (inherit.h), what comes before a section (selection_plan.h). Memory follows the live objects. */
 
 struct conv_heap {
-    struct conv_track track; /* the tag is an index into slots */
+    struct conv_track track; /* the tag, a number of the table, is an index into slots */
     struct conv_event
-        *slots; /* old_address holds the birth, 0 in a free slot, whose size is the next free one */
-    size_t slot_count, slot_capacity, free_slot;
+        *slots; /* from 1 to the table's numbers; old_address holds the birth, 0 in a free slot */
+    size_t slot_capacity;
     uint64_t births;
 };
 

@@ -123,7 +123,7 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
 /* A process numbers its sites for itself. */
 static void forget_sites(struct conv_heap *heap)
 {
-    for (size_t i = 0; i < heap->slot_count; i++)
+    for (size_t i = 1; i <= heap->track.live.numbers; i++)
         if (heap->slots[i].site != 0 && heap->slots[i].site != FP_CUT_UNSAMPLED)
             heap->slots[i].site = FP_CUT_INHERITED;
 }

@@ -7,9 +7,7 @@
 #include "convert/base/error.h"
 #include "footprint/base/memory_bound.h"
 
-#define PREFETCH_AHEAD 16u /* events: more than a memory latency at 50 ns an event */
-#define NO_OBJECT      UINT32_MAX
-#define NO_LANE        UINT32_MAX
+#define PREFETCH_AHEAD 16u   /* events: more than a memory latency at 50 ns an event */
 #define OVERDUE        0.999 /* of a site's freed objects */
 #define FEW_FREED      100u  /* fewer do not say how long the others live */
 
@@ -123,13 +121,6 @@ static void keep_peak(struct conv_site_tally *tally, uint32_t number)
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-static void free_object(struct conv_site_tally *tally, uint32_t number)
-{
-    tally->objects[number].lane = NO_LANE;
-    tally->objects[number].counts = tally->free_object;
-    tally->free_object = number;
-}
-
 static unsigned class_of(uint64_t ns)
 {
     const unsigned class = ns > 0 ? 63u - (unsigned)__builtin_clzll(ns) : 0;
@@ -145,11 +136,11 @@ static struct conv_site_counts *end_object(struct conv_site_tally *tally, struct
     keep_peak(tally, ended->counts);
     add_live(counts, weight, object.bytes, -1);
     tally->live_bytes -= weight.objects * (double)object.bytes;
-    free_object(tally, object.id);
+    conv_live_give_number(&tally->track.live, object.id);
     return counts;
 }
 
-/* lane: whose call it was; NO_LANE: nobody saw it. */
+/* lane: whose call it was. */
 static void free_counted(struct conv_site_tally *tally, struct conv_object object, uint32_t lane)
 {
     const struct conv_site_object ended = tally->objects[object.id];
@@ -174,25 +165,12 @@ static enum fp_status lost(void *data, struct conv_object object)
     return FP_OK;
 }
 
-static bool take_object(struct conv_site_tally *tally, uint32_t *ret_number)
-{
-    if (tally->free_object != NO_OBJECT) {
-        *ret_number = tally->free_object;
-        tally->free_object = tally->objects[tally->free_object].counts;
-        return true;
-    }
-    if (tally->object_count >= NO_OBJECT ||
-        !CONV_RESERVE_COUNTED(tally->objects, tally->object_capacity, tally->object_count + 1))
-        return false;
-    *ret_number = (uint32_t)tally->object_count++;
-    return true;
-}
-
 static enum fp_status begin_object(struct conv_site_tally *tally, const struct conv_event *event,
                                    const struct conv_track_step *step)
 {
     uint32_t number, of;
-    if (!counts_of(tally, event->site, &of) || !take_object(tally, &number))
+    if (!counts_of(tally, event->site, &of) || !conv_live_take_number(&tally->track.live, &number) ||
+        !CONV_RESERVE_COUNTED(tally->objects, tally->object_capacity, (size_t)number + 1))
         return FP_ERR_MEMORY;
     struct conv_site_counts *counts = &tally->counts[of];
     tally->objects[number] = (struct conv_site_object){
@@ -211,7 +189,9 @@ static enum fp_status begin_object(struct conv_site_tally *tally, const struct c
         tally->peak_ns = tally->now_ns;
         tally->peaks++;
     }
-    return conv_track_put_step(&tally->track, step, event->address, number) ? FP_OK : FP_ERR_MEMORY;
+    return conv_live_insert(&tally->track.live, event->address, (struct conv_object){number, step->bytes})
+               ? FP_OK
+               : FP_ERR_MEMORY;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -226,7 +206,7 @@ static enum fp_status take(struct conv_site_tally *tally, const struct conv_even
     status = conv_track_take(&tally->track, event, &step);
     if (status != FP_OK)
         return status;
-    if (step.evicted)
+    if (step.evictee.id != 0)
         (void)end_object(tally, step.evictee);
     if (step.what == CONV_TRACK_GONE)
         free_counted(tally, step.object, event->lane);
@@ -271,12 +251,8 @@ struct conv_sink conv_site_tally_sink(struct conv_site_tally *tally, struct conv
 
 bool conv_site_tally_init(struct conv_site_tally *tally)
 {
-    *tally = (struct conv_site_tally){.free_object = NO_OBJECT};
-    if (!conv_track_init(&tally->track))
-        return false;
-    tally->track.lost = lost;
-    tally->track.lost_data = tally;
-    return true;
+    *tally = (struct conv_site_tally){0};
+    return conv_track_init(&tally->track, lost, tally);
 }
 
 void conv_site_tally_release(struct conv_site_tally *tally)
@@ -289,7 +265,7 @@ void conv_site_tally_release(struct conv_site_tally *tally)
     fp_memory_give(tally->object_capacity * sizeof *tally->objects +
                    tally->site_capacity * sizeof *tally->of_site + tally->capacity * sizeof *tally->counts +
                    tally->lives_capacity * sizeof *tally->lives);
-    *tally = (struct conv_site_tally){.free_object = NO_OBJECT};
+    *tally = (struct conv_site_tally){0};
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -316,16 +292,18 @@ static uint64_t overdue_ns(const struct conv_site_counts *counts)
                : UINT64_MAX;
 }
 
-static void look_at(struct conv_site_tally *tally, const struct conv_live_entry *entry,
-                    const uint64_t *overdue)
+/* An object that is live counts as such if it was made from the one time on and before the other. */
+static void look_at(struct conv_site_tally *tally, struct conv_object object, uint64_t from_ns,
+                    uint64_t until_ns, const uint64_t *overdue)
 {
-    const struct conv_object object = conv_live_object(entry);
     const struct conv_site_object *live = &tally->objects[object.id];
     struct conv_site_counts *counts = &tally->counts[live->counts];
     const uint64_t age_ns = tally->now_ns - live->birth_ns;
     const double whole = (double)tally->now_ns + 1;
     const struct conv_site_weight weight = weight_of(tally, live->counts, object.bytes);
     const double bytes = weight.objects * (double)object.bytes;
+    if (live->birth_ns < from_ns || live->birth_ns >= until_ns)
+        return;
     add_live(counts, weight, object.bytes, 1);
     counts->quarter_bytes[(size_t)((double)live->birth_ns * CONV_SITE_QUARTERS / whole)] += bytes;
     counts->oldest_ns = age_ns > counts->oldest_ns ? age_ns : counts->oldest_ns;
@@ -337,13 +315,6 @@ static int by_site(const void *left, const void *right)
 {
     const struct conv_site_counts *a = left, *b = right;
     return (a->site > b->site) - (a->site < b->site);
-}
-
-static bool is_of(const struct conv_site_tally *tally, const struct conv_live_entry *entry, uint64_t from_ns,
-                  uint64_t until_ns)
-{
-    const uint64_t birth_ns = tally->objects[conv_live_object(entry).id].birth_ns;
-    return birth_ns >= from_ns && birth_ns < until_ns;
 }
 
 bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t from_ns, uint64_t until_ns)
@@ -361,9 +332,9 @@ bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t from_ns, uint64
         counts->live = (struct conv_site_basis){0};
     }
     for (size_t i = 0; i <= tally->track.live.mask; i++)
-        if (!conv_live_is_empty(&tally->track.live.entries[i]) &&
-            is_of(tally, &tally->track.live.entries[i], from_ns, until_ns))
-            look_at(tally, &tally->track.live.entries[i], overdue);
+        if (tally->track.live.entries[i] != 0)
+            look_at(tally, conv_live_object(&tally->track.live, &tally->track.live.entries[i]), from_ns,
+                    until_ns, overdue);
     free(overdue);
     qsort(tally->counts, tally->count, sizeof *tally->counts, by_site);
     return true;

@@ -79,16 +79,15 @@ struct conv_site_counts {
 struct conv_site_object {
     uint64_t birth_ns;
     uint64_t birth_call; /* number of the call among the process' */
-    uint32_t counts;     /* of its site; the next free one in a slot that is free */
-    uint32_t lane;       /* CONV_NO_LANE: the slot is free */
+    uint32_t counts;     /* of its site */
+    uint32_t lane;
 };
 
 struct conv_site_tally {
     struct conv_sink next;
-    struct conv_track track; /* the tag is an index into objects */
+    struct conv_track track; /* the tag, a number of the table, is an index into objects */
     struct conv_site_object *objects;
-    size_t object_count, object_capacity;
-    uint32_t free_object;
+    size_t object_capacity;
     uint32_t *of_site; /* by site: its counts + 1; 0: none yet */
     size_t site_capacity;
     struct conv_site_counts *counts;

@@ -17,7 +17,7 @@
 
 #define FP_MEMORY_VARIABLE "MALLAB_MAX_MEMORY"
 
-/* A recording takes about a byte for an event, and a live object about 110 bytes of memory; a loop of one call packs to a
+/* A recording takes about a byte for an event, and a live object about 60 bytes of memory; a loop of one call packs to a
  * fiftieth of that. */
 #define FP_MEMORY_BASE_BYTES (UINT64_C(1) << 30)
 #define FP_MEMORY_RATIO      UINT64_C(2000)

@@ -235,16 +235,85 @@ TEST(the_table_holds_many)
     }
     state = 1;
     for (uint32_t i = 1; i <= 300000; i++) {
-        struct conv_live_entry *entry = conv_live_find(&live, (uint64_t)i * 16);
+        uint64_t *entry = conv_live_find(&live, (uint64_t)i * 16);
         state = state * 6364136223846793005u + 1;
         if (state >> 63)
             wrong += entry != NULL;
         else
-            wrong += entry == NULL || conv_live_object(entry).id != i ||
-                     conv_live_object(entry).bytes != i * 3ull;
+            wrong += entry == NULL || conv_live_object(&live, entry).id != i ||
+                     conv_live_object(&live, entry).bytes != i * 3ull;
     }
     CHECK_U64(wrong, 0);
-    CHECK((live.mask + 1) * sizeof *live.entries <= 300000 * 64); /* a quarter full at the least */
+    CHECK((live.mask + 1) * sizeof *live.entries <= 300000 * 26); /* five sixteenths full at the least */
+    conv_live_release(&live);
+}
+
+/* An entry says in 8 bits how far from home it stands: more of one home make the table grow, and are not taken for others. */
+TEST(the_table_tells_addresses_of_one_home_apart)
+{
+    enum { ADDRESSES = 600 };
+    static uint64_t of_one_home[ADDRESSES];
+    struct conv_live_table live;
+    uint64_t address = 0;
+    size_t wrong = 0;
+    uint32_t count = 0;
+    CHECK(conv_live_init(&live));
+    for (address = 16; count < ADDRESSES; address += 16)
+        if ((conv_mix(address, live.seed) & live.mask) == 7)
+            of_one_home[count++] = address;
+    for (uint32_t i = 0; i < ADDRESSES; i += 2)
+        CHECK(conv_live_insert(&live, of_one_home[i], (struct conv_object){i + 1, i}));
+    CHECK_U64(live.count, ADDRESSES / 2);
+    CHECK(live.mask + 1 > 4096);
+    for (uint32_t i = 0; i < ADDRESSES; i++) {
+        const uint64_t *entry = conv_live_find(&live, of_one_home[i]);
+        wrong += i % 2 != 0 ? entry != NULL : entry == NULL || conv_live_object(&live, entry).id != i + 1;
+    }
+    for (uint32_t i = 0; i < ADDRESSES; i += 2) {
+        struct conv_object object = {0};
+        wrong += !conv_live_take_out(&live, of_one_home[i], &object) || object.bytes != i;
+    }
+    CHECK_U64(wrong, 0);
+    CHECK_U64(live.count, 0);
+    conv_live_release(&live);
+}
+
+/* A number that a small table's entries have no bits for makes it grow. */
+TEST(the_table_has_room_for_large_numbers)
+{
+    static const uint32_t numbers[] = {1, 524287, 524288, 3000000};
+    struct conv_live_table live;
+    CHECK(conv_live_init(&live));
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK(conv_live_insert(&live, 16 + i, (struct conv_object){numbers[i], i}));
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint64_t *entry = conv_live_find(&live, 16 + i);
+        CHECK(entry != NULL && conv_live_object(&live, entry).id == numbers[i]);
+    }
+    conv_live_release(&live);
+}
+
+/* An object that stood where another is put in is told; its number is free for the next. */
+TEST(the_table_makes_place)
+{
+    struct conv_live_table live;
+    struct conv_object before = {0};
+    uint32_t first, second;
+    CHECK(conv_live_init(&live));
+    CHECK(conv_live_take_number(&live, &first) && conv_live_make_place(&live, 16, &before));
+    CHECK_U64(before.id, 0);
+    CHECK(conv_live_insert(&live, 16, (struct conv_object){first, 100}));
+    CHECK(conv_live_make_place(&live, 16, &before));
+    CHECK_U64(before.id, first);
+    CHECK_U64(before.bytes, 100);
+    CHECK(conv_live_take_number(&live, &second));
+    CHECK(second != first);
+    conv_live_give_number(&live, first);
+    CHECK(conv_live_insert(&live, 16, (struct conv_object){second, 200}));
+    CHECK(conv_live_take_number(&live, &second));
+    CHECK_U64(second, first);
+    CHECK_U64(live.count, 1);
+    CHECK_U64(conv_live_object(&live, conv_live_find(&live, 16)).bytes, 200);
     conv_live_release(&live);
 }
 
