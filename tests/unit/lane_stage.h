@@ -106,6 +106,12 @@ static inline void release(uintptr_t address)
     turn_done(turn_record(lane, FP_CALL_FREE, (void *)address, 0, 0));
 }
 
+static inline void release_times(unsigned times, uintptr_t address)
+{
+    for (unsigned i = 0; i < times; i++)
+        release(address);
+}
+
 /* Of a full one without how many words it has. */
 static inline uint64_t state_of(uint32_t index)
 {

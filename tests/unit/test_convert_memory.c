@@ -1,57 +1,26 @@
 /* test_convert_memory.c - whichever allocation fails, converting says so in words, or needed it only to be faster: nothing
  * stays allocated, no descriptor open, no file behind. */
-#include <fcntl.h>
-
 #include "convert/convert.h"
-#include "unit/append_block.h"
 #include "unit/failing.h"
 #include "unit/harness.h"
+#include "unit/history.h"
 #include "unit/scratch.h"
 
-enum { TRIALS_MAX = 5000, CALLS = 3000, LANES = 3, STAMPS = 30 };
+enum { TRIALS_MAX = 5000 };
 
 /* Three threads that meet in their epochs, reallocs, objects that stay. */
-static void write_footprint(const char *path, uint32_t process_id)
-{
-    static struct fp_mark marks[CALLS];
-    static struct fp_shape shapes[] = {{.call = FP_CALL_MALLOC, .size = 100},
-                                       {.call = FP_CALL_FREE},
-                                       {.call = FP_MARK_RESIZE_FROM},
-                                       {.call = FP_CALL_REALLOC, .size = 300}};
-    const struct fp_writer_options options = {.process_id = process_id};
-    struct fp_lane facts[LANES] = {{process_id, true, CALLS}, {6, false, CALLS}, {7, false, CALLS}};
-    struct fp_trailer trailer = {.end_time_ns = STAMPS * 6400, .lane_count = LANES, .lanes = facts};
-    struct fp_stamp stamps[STAMPS];
-    struct fp_writer *writer = NULL;
-    for (uint32_t i = 0; i < STAMPS; i++)
-        stamps[i] = (struct fp_stamp){.mark = i * (CALLS / STAMPS), .time_ns = i * 6400};
-    CHECK_U64(fp_writer_create(AT_FDCWD, path, &options, NULL, 0, NULL, &writer), FP_OK);
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        struct fp_block block = {.lane = lane,
-                                 .base_epoch = 1,
-                                 .mark_count = CALLS,
-                                 .shape_count = 4,
-                                 .stamp_count = STAMPS,
-                                 .marks = marks,
-                                 .shapes = shapes,
-                                 .stamps = stamps};
-        for (uint32_t i = 0; i < CALLS; i++) {
-            static const uint16_t way[] = {0, 0, 2, 3, 1};
-            marks[i] = (struct fp_mark){.address = 0x10000 * (lane + 1) +
-                                                   ((uint64_t)(i / 5 * 2 + (i % 5 == 1)) << 22),
-                                        .shape = way[i % 5],
-                                        .epoch = i / 7};
-        }
-        CHECK_U64(append_block(writer, &block), FP_OK);
-    }
-    CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
-}
-
 static const char *make_footprint(void)
 {
+    const struct history_options options = {
+        .threads = 3, .events = 3000, .objects = 900, .bump_every = 16, .bump_ns = 1000, .resize_share = 20};
     const char *path = scratch_path("three.fp");
+    struct history history;
     (void)unlink(path); /* of the test before */
-    write_footprint(path, 5);
+    history_init(&history, options.threads, 1);
+    history_simulate(&history, &options);
+    history_cut(&history, 3000);
+    CHECK_U64(history_write(&history, path, 5, true), FP_OK);
+    history_release(&history);
     return path;
 }
 

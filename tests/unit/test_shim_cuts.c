@@ -54,8 +54,7 @@ TEST(a_pause_is_a_gap_of_nothing_lost)
     release(16);
     cut_at(slot->epoch + 1, true);
     slot->epoch++;
-    for (int i = 0; i < 100; i++)
-        release(32);
+    release_times(100, 32);
     CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
     CHECK_U64(state_of(1), SEG_CHUNK_FREE);
     cut_at(slot->epoch + 1, false);

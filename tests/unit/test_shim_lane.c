@@ -189,19 +189,16 @@ static void check_stamps(uint32_t index, uint32_t group_bytes)
 
 TEST(stamps_stand_where_they_should)
 {
-    for (int i = 0; i < 1000; i++)
-        release(16);
+    release_times(1000, 16);
     struct lane *first = shim_lane;
     check_stamps(0, LANE_GROUP_ALONE);
     shim_lane = NULL; /* another thread */
-    for (int i = 0; i < 1000; i++)
-        release(16);
+    release_times(1000, 16);
     CHECK(shim_lane != first);
     check_stamps(1, LANE_GROUP_MANY);
     CHECK_U64(first->group_mask, LANE_GROUP_ALONE - 1);
     shim_lane = first;
-    for (int i = 0; i < 64; i++)
-        release(16);
+    release_times(64, 16);
     CHECK_U64(first->group_mask, LANE_GROUP_MANY - 1); /* it has noticed that it is no longer alone */
 }
 
@@ -210,19 +207,16 @@ TEST(stamps_stand_where_they_should)
 TEST(a_lane_that_calls_seldom_stamps_each_call)
 {
     shim_segment.fixed.seldom_ticks = UINT64_MAX;
-    for (int i = 0; i < 10; i++)
-        release(16);
+    release_times(10, 16);
     slot->epoch++;
     release(16);
     CHECK_U64(decode(0)->stamp_count, 1); /* it has looked, and it was not long */
     CHECK_U64(shim_lane->group_mask, LANE_GROUP_ALONE - 1);
     shim_segment.fixed.seldom_ticks = 1;
-    for (int i = 0; i < 5; i++)
-        release(16);
+    release_times(5, 16);
     CHECK_U64(decode(0)->stamp_count, 1); /* nobody stepped: the fast path */
     slot->epoch++;
-    for (int i = 0; i < 6; i++)
-        release(16);
+    release_times(6, 16);
     const struct fp_block *block = decode(0);
     CHECK_U64(block->mark_count, 22);
     CHECK_U64(block->stamp_count, 1 + 6);
@@ -230,8 +224,7 @@ TEST(a_lane_that_calls_seldom_stamps_each_call)
         CHECK_U64(block->stamps[i].mark, 15 + i);
     CHECK_U64(shim_lane->group_mask, 0);
     shim_segment.fixed.seldom_ticks = UINT64_MAX;
-    for (int i = 0; i < 64; i++)
-        release(16);
+    release_times(64, 16);
     CHECK_U64(shim_lane->group_mask, LANE_GROUP_ALONE - 1);
     CHECK(!shim_lane->seldom);
     CHECK_U64(decode(0)->mark_count, 22 + 64);
@@ -240,20 +233,17 @@ TEST(a_lane_that_calls_seldom_stamps_each_call)
 TEST(epochs_step_with_several_lanes_only)
 {
     shim_segment.fixed.bump_ticks = 0;
-    for (int i = 0; i < 1000; i++)
-        release(16);
+    release_times(1000, 16);
     CHECK_U64(slot->epoch, 1);
     shim_lane = NULL;
     release(16);
     CHECK_U64(slot->epoch, 2 + 1); /* the new lane's step, and its first stamp's */
-    for (int i = 0; i < 15 * 10; i++)
-        release(16);
+    release_times(15 * 10, 16);
     CHECK(slot->epoch > 10);
     CHECK_U64(decode(1)->base_epoch, 3);
     slot->epoch += 100; /* somebody else's steps: the lane only remembers them */
     shim_segment.fixed.bump_ticks = UINT64_MAX;
-    for (int i = 0; i < 100; i++)
-        release(16);
+    release_times(100, 16);
     CHECK_U64(shim_lane->seen_epoch, slot->epoch);
 }
 
@@ -330,8 +320,7 @@ TEST(handlers_calls_are_counted)
     CHECK_U64(turn_take(&inner, NULL), TURN_FORWARD);
     lane_set_gate(shim_lane, GATE_OPEN);
     CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 2);
-    for (int i = 0; i < 100; i++)
-        release(32);
+    release_times(100, 32);
     const struct fp_block *block = decode(0);
     for (uint32_t mark = 0; mark < block->mark_count; mark++)
         if (block->shapes[block->marks[mark].shape].call == FP_MARK_GAP) {
@@ -383,8 +372,7 @@ TEST(dropped_calls_leave_a_gap)
     set_up(SEG_FLAG_DROP);
     for (uint32_t index = 1; index < CHUNKS; index++)
         shim_segment.states[index] = seg_chunk_word(SEG_CHUNK_FULL, 9, 0, 0);
-    for (int i = 0; i < 5000; i++)
-        release(16);
+    release_times(5000, 16);
     CHECK_U64(decode(0)->mark_count + slot->lost[FP_LOSS_RING_FULL], 5000);
     CHECK_U64(turn_take(&lane, NULL), TURN_RECORD); /* half a realloc is no call */
     turn_done(turn_record(lane, FP_MARK_RESIZE_FROM, (void *)16, 0, 0));
