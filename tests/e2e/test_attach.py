@@ -185,16 +185,29 @@ class Attached(lab.Lab):
 
 class Attach(Attached):
     def test_counts(self):
-        """Four threads: nothing lost, less than the program counts in all; no slot and no shared memory of ours is left."""
+        """Four threads: nothing lost, less than the program counts in all; no slot and no shared memory of ours is left. That it began late
+        is said by the summary, by the recording, by its footprint alone: and no pause that nobody asked for."""
         program = self.begin(lab.PROGRAMS / "late", 4)
         told = self.attach_for_calls(program, 1000)
+        words = "recording began in the middle of the program's life"
         self.assertIn("the program is as it was", told)
+        self.assertIn(words, told)
         self.assertNotIn("not whole", told)
+        self.assertNotIn("paused", told)
         self.assertNotIn("/dev/shm/mallab", pathlib.Path(f"/proc/{program.pid}/maps").read_text())
         events = sum(process["events"] for process in self.recording()["processes"])
         self.assertGreaterEqual(events, 1000)
+        [footprint] = (self.place / "rec").glob("*.fp")
+        for path in ("rec", footprint):
+            text = self.mallab("info", path).stdout.decode()
+            self.assertIn(words, " ".join(text.split()))
+            self.assertNotIn("paused", text)
+            self.assertEqual(self.answer("info", "--json", path)["live"], "from_middle")
+        told = self.attach(program, "--paused", "--duration", "50ms", name="asked")
+        self.assertIn("paused 1 time", told)
+        self.assertIn("as --duration asked", told)
+        self.assertIn("paused meanwhile, as asked", self.recording("asked")["incomplete_why"])
         self.assertLess(events, self.end(program))
-        self.assertIn("live", self.mallab("info", "rec").stdout.decode())
         self.mallab("convert", "-o", "late.wl", "rec")
 
     def test_rounds(self):
@@ -368,28 +381,7 @@ class Attach(Attached):
         self.assertEqual(workload["program"], "late")
         self.assertGreater(workload["ops"], 0)
         self.assertEqual(self.answer("info", "--json", f"kept/late-{program.pid}")["runs_on"]["name"], "glibc")
-        for misuse in (["--pid", "1", "--", "true"], ["--pid", "1", "x.wl"], ["--duration", "1s", "x.wl"]):
-            self.mallab("ab", *misuse, status=lab.MISUSE)
         self.mallab("ab", "--pid", program.pid, "-a", "glibc", status=lab.FAILED)
-
-    def test_began_late(self):
-        """That it began late is said by the summary, by the recording, by its footprint alone: and no pause that nobody asked for."""
-        program = self.begin(lab.PROGRAMS / "late", 2)
-        told = self.attach_for_calls(program)
-        words = "recording began in the middle of the program's life"
-        self.assertIn(words, told)
-        self.assertNotIn("paused", told)
-        [footprint] = (self.place / "rec").glob("*.fp")
-        for path in ("rec", footprint):
-            text = self.mallab("info", path).stdout.decode()
-            self.assertIn(words, " ".join(text.split()))
-            self.assertNotIn("paused", text)
-            self.assertEqual(self.answer("info", "--json", path)["live"], "from_middle")
-        told = self.attach(program, "--paused", "--duration", "50ms", name="asked")
-        self.assertIn("paused 1 time", told)
-        self.assertIn("as --duration asked", told)
-        self.assertIn("paused meanwhile, as asked", self.recording("asked")["incomplete_why"])
-        self.end(program)
 
     def test_waits_for_signals(self):
         """A program that blocks its signals but while it waits for them, as nginx's first process, misses none; one that could is refused."""
@@ -463,7 +455,7 @@ class Attach(Attached):
         (self.place / "turns.go").write_text(GO)
         (self.place / "host.c").write_text(HOST)
         go = lambda *options: lab.run(["go", "build", *options, "turns.go"], cwd=self.place, check=True,
-                                      env={**os.environ, "GO111MODULE": "off", "GOCACHE": str(self.place / "cache"), "HOME": str(self.place)})
+                                      env={**os.environ, "GO111MODULE": "off", "GOCACHE": str(lab.BUILT / "go-cache"), "HOME": str(self.place)})
         bare = "-ldflags=-s -w -buildid="
         for name, options in ("plain", []), ("bare", [bare]), ("moved", ["-buildmode=pie", bare]), ("libturns.so", ["-buildmode=c-shared", bare]):
             go("-o", name, *options)

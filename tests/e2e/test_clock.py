@@ -12,7 +12,6 @@ DECAY = lab.PROGRAMS / "decay"
 JEMALLOC = "libjemalloc.so.2"
 DECAY_NS = 10 ** 9
 SETTINGS = f"dirty_decay_ms:{DECAY_NS // 10 ** 6},muzzy_decay_ms:0"
-MEGABYTE = 1_000_000
 HAS_JEMALLOC = "jemalloc" in lab.candidates()
 
 
@@ -82,45 +81,6 @@ class Clock(lab.Lab):
         self.assertIs(run["resident"]["predicted"], True, run["resident"])
         self.assertEqual(run["proof"]["clock"]["own_threads"], 1)
         self.assertEqual(run["proof"]["clock"]["own_threads_unseen"], 0)
-
-    def test_memory_over_time_of_few_calls(self):
-        """48 calls are one window, and most of the time the program waits: 40 MB are there for a quarter of it."""
-        text = ["mallab-workload-text 1", "thread 0 1 main"]
-        for quarter, call in enumerate(("malloc {0} 40000000", "free {0}", "malloc {0} 40000000", "free {0}")):
-            small = 100 * (quarter + 1)
-            text += [f"time {quarter * 250_000_000}", "0 " + call.format(1 + quarter // 2 * 40)]
-            text += [f"0 malloc {small + i} 16" for i in range(15)]
-        kept, workload = self.place / "few.txt", self.place / "few.wl"
-        # Objects are numbered in the order of their allocations.
-        number, names, lines = 0, {}, []
-        for line in text:
-            words = line.split()
-            if words[1:2] == ["malloc"]:
-                number += 1
-                names[words[2]] = str(number)
-            if words[1:2] in (["malloc"], ["free"]):
-                words[2] = names[words[2]]
-            lines.append(" ".join(words))
-        kept.write_text("\n".join([*lines, "end 2000000000", ""]))
-        self.mallab("convert", "-q", "-o", workload, kept)
-        run = replay("glibc", workload, "--clock", "recorded")
-        times, bytes_ = run["samples"]["time_ns"], run["samples"]["resident_bytes"]
-        self.assertGreaterEqual(len(times), 200)
-        self.assertEqual(times[-1], 2_000_000_000)
-        self.assertLessEqual(max(after - before for before, after in zip([0] + times, times)), 10_000_064)
-        self.assertLess(abs(run["resident"]["mean_bytes"] - 10 * MEGABYTE), MEGABYTE / 2)
-        there = [time / 1e6 for time, resident in zip(times, bytes_) if resident > 39 * MEGABYTE]
-        self.assertTrue(all(time <= 250 or 500 <= time <= 750 for time in there), there)
-        timed = replay("glibc", workload)
-        self.assertEqual(len(timed["samples"]["time_ns"]), 1)
-        self.assertEqual(timed["digest"], run["digest"])
-        # An experiment keeps the times of either kind of run once.
-        result = self.answer("ab", "-q", "-a", "glibc", "-n", 2, "--json", workload)
-        one = result["workloads"][0]
-        self.assertEqual((len(one["samples"]["time_ns"]), one["memory_samples"]["time_ns"]), (1, times))
-        self.assertEqual(list(one["candidates"][0]["memory_runs"][0]["samples"]), ["resident_bytes"])
-        self.assertEqual(one["candidates"][0]["runs"][1]["samples"], {"resident_bytes": []})  # those of the memory pass are shown
-        self.assertLess(abs(one["candidates"][0]["resident"]["mean_bytes"] - 10 * MEGABYTE), MEGABYTE / 2)
 
     def test_who_asks_no_clock_has_the_same_memory_on_both(self):
         workload = self.decay(20, 2, 10, 8000)

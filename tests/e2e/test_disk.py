@@ -69,12 +69,16 @@ class Disk(Witnessed):
                 self.assert_undisturbed(ended, b"done\n")
                 self.judge_losses(folder, "disk_full", kept=False)
 
-    def test_full_before(self):
-        """Nothing can be recorded: the command is not run, and the reason is said."""
+    def full(self):
         folder = self.mounted(size="64k")
         with open(folder / "fill", "wb", buffering=0) as file, self.assertRaises(OSError):
             while True:
                 file.write(bytes(4096))
+        return folder
+
+    def test_full_before(self):
+        """Nothing can be recorded: the command is not run, and the reason is said."""
+        folder = self.full()
         status, printed, said = self.run_recorded("echo", "ran", place=folder)
         self.assertEqual((status, printed), (125, b""))
         self.assertIn(b"No space left", said)
@@ -83,10 +87,7 @@ class Disk(Witnessed):
 
     def test_full_before_under_a_preload(self):
         """There the program runs whatever happens, and says on its stderr that it is not recorded."""
-        folder = self.mounted(size="64k")
-        with open(folder / "fill", "wb", buffering=0) as file, self.assertRaises(OSError):
-            while True:
-                file.write(bytes(4096))
+        folder = self.full()
         result = lab.run(["echo", "ran"], cwd=folder, env={"LD_PRELOAD": str(lab.SHIM)})
         self.assertEqual((result.returncode, result.stdout), (0, b"ran\n"))
         self.assert_one_line(result, "not recording", "No space left")

@@ -20,10 +20,13 @@ os.close(go)
 for number in range(3):
     os.wait()
 """
-MALLOC = {"env": {"PYTHONMALLOC": "malloc"}}
 
 
 class Groups(lab.Lab):
+    @classmethod
+    def setUpClass(cls):
+        cls.workers = cls.keeper().record("/usr/bin/python3", "-S", "-c", WORKERS, env={"PYTHONMALLOC": "malloc"})
+
     def chosen(self, recording, *options, name="chosen.wl"):
         """What convert says of its choice, and the names of the processes that it took."""
         said = self.mallab("convert", "-f", "-o", name, *options, recording).stderr.decode()
@@ -54,7 +57,7 @@ class Groups(lab.Lab):
         self.assertEqual((workload["program"], workload["group_processes"]), ("python3", None))
 
     def test_workers_are_a_group(self):
-        recording = self.record("/usr/bin/python3", "-S", "-c", WORKERS, **MALLOC)
+        recording = self.workers
         said, programs = self.chosen(recording)
         self.assertEqual(programs, ["python3"] * 4)
         self.assertIn("the recording holds 4 processes; converted: 4 'python3', 100 % of the calls", said)
@@ -74,7 +77,7 @@ class Groups(lab.Lab):
         self.assertLessEqual(workload["live_peak_bytes"], together)
         self.assertGreater(workload["live_peak_bytes"], 0.9 * together)
         # What they have in common counts once.
-        parts = [one["usage"] for one in self.listing()["processes"]]
+        parts = [one["usage"] for one in self.listing(recording)["processes"]]
         common = min(one["rss_peak_bytes"] - one["rss_anon_peak_bytes"] for one in parts)
         self.assertLess(workload["process"]["rss_peak_bytes"], sum(one["rss_peak_bytes"] for one in parts) - 2 * common)
         self.assertIn("are of one process of 4: --process PID", " ".join(self.mallab("report", "--details", "result.json").stdout.decode().split()))
@@ -95,7 +98,7 @@ class Groups(lab.Lab):
             self.assertEqual(kept[key], workload[key], key)
 
     def test_one_of_a_group(self):
-        recording = self.record("/usr/bin/python3", "-S", "-c", WORKERS, **MALLOC)
+        recording = self.workers
         one = self.info(recording)["process_list"][1]
         said, programs = self.chosen(recording, "--process", one["pid"])
         self.assertEqual((programs, self.measure("--process", one["pid"], recording)["group_processes"]), (["python3"], None))
@@ -103,7 +106,7 @@ class Groups(lab.Lab):
 
     def test_no_silent_place(self):
         """What would mix two groups, or cannot be of a group, is refused."""
-        recording = self.record("/usr/bin/python3", "-S", "-c", WORKERS, **MALLOC)
+        recording = self.workers
         self.mallab("convert", "-q", "-o", "group.wl", recording)
         said = self.mallab("convert", "-q", "-o", "group.wl", recording, status=lab.FAILED).stderr.decode()
         self.assertIn("--force", said)

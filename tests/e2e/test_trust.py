@@ -157,31 +157,6 @@ class Recordings(Users):
                 self.record(self.bin / "shim_churn", "10", name=f"own.{user}")
                 self.assertEqual(path.read_bytes(), content)
 
-    def test_a_pipe_for_a_segment(self):
-        """Nobody waits for its other end."""
-        path = self.segment(0)
-        path.unlink()
-        os.mkfifo(path, 0o600)
-        recording = self.listing(self.record(self.bin / "shim_churn", "10"))
-        collector = {"pid": 1, "boot_id": pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()}
-        for owner in (NOBODY, 0):
-            with self.subTest(owner=owner):
-                forged = self.forge(self.place / f"forged.{owner}", {**recording, "collector": collector, "segment_path": str(path)}, owner)
-                for verb in (["info"], ["convert", "-o", self.place / "a.wl"], ["top", "--once"], ["record", "--control"]):
-                    options = ["--status"] if verb[0] == "record" else []
-                    ended = lab.run([lab.BUILD / "mallab", *verb, forged, *options])
-                    self.assertIn(ended.returncode, (lab.FAILED, lab.BAD_INPUT) if verb[0] != "top" or owner else (lab.DONE,))
-        self.assertTrue(path.is_fifo())
-
-    def test_a_pipe_for_recording_json(self):
-        """An answer at once (S6)."""
-        directory = self.place / "piped"
-        directory.mkdir(mode=0o700)
-        os.mkfifo(directory / "recording.json", 0o600)
-        for verb in (["top"], ["top", "--once"], ["info"], ["convert", "-o", self.place / "a.wl"]):
-            self.assert_refused(*verb, directory, words=b"not a regular file")
-        self.assert_refused("record", "--control", directory, "--status", words=b"not a regular file")
-
     def test_recording_into_what_is_another_users(self):
         """Also into an empty directory; its owner is named (S8)."""
         for name in ("empty", "filled"):

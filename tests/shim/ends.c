@@ -17,10 +17,10 @@
 
 #include "shim/modes.h"
 
-#define COUNT    1000
-#define THREADS  20
-#define MANY     1000
-#define KILL_AT  5099 /* killer.c */
+#define COUNT   1000
+#define THREADS 20
+#define MANY    1000
+#define KILL_AT 5099 /* killer.c */
 
 static pthread_t start(void *(*body)(void *), void *argument)
 {
@@ -177,11 +177,7 @@ static int many(void)
 }
 
 static const struct mode MODES[] = {
-    {"rawthreads", raw_threads},
-    {"cancelled", cancelled},
-    {"late", late},
-    {"many", many},
-    {0},
+    {"rawthreads", raw_threads}, {"cancelled", cancelled}, {"late", late}, {"many", many}, {0},
 };
 
 int main(int argc, char **argv)

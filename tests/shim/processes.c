@@ -376,7 +376,8 @@ int main(int argc, char **argv)
         return reuse(atoi(value));
     if (strcmp(what, "chroot") == 0 || strcmp(what, "unshare") == 0) {
         use(4040, FEW);
-        return (what[0] == 'c' ? chroot(value) != 0 || chdir("/") != 0 : unshare(atoi(value)) != 0) ? 77 : both();
+        return (what[0] == 'c' ? chroot(value) != 0 || chdir("/") != 0 : unshare(atoi(value)) != 0) ? 77
+                                                                                                    : both();
     }
     const int code = run_mode(MODES, what);
     if (code >= 0)

@@ -104,23 +104,6 @@ def test_a_dead_collectors_number_may_be_another_process():
     check(os.path.exists(collector.segment), False, 'the segment is removed')
 
 
-def test_slow_program():
-    """What a program did is written while it pauses, although it is less than a block's worth."""
-    collector = recorded.Collector()
-    process = subprocess.Popen([CHURN, '30000', 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE)
-    check(process.stdout.readline(), b'half\n', 'the program runs')
-    path = os.path.join(collector.directory, 'shim_churn.%d.fp' % process.pid)
-    while not os.path.exists(path) or recorded.Footprint(path).info['events'] == 0:
-        time.sleep(0.05) # the test's time-out is the limit
-    check(recorded.Footprint(path).info['has_trailer'], False, 'trailer')
-    process.stdin.close()
-    check(process.wait(timeout=300), 0, 'exit status')
-    footprint = collector.end().only()
-    check_whole(footprint, 'slow program')
-    check(footprint.info['events'], 60000, 'events')
-
-
 def test_who_collects():
     """While it goes on, recording.json says by whom and where; once finished, there is nobody to name."""
     recorded.needs('/proc/PID/stat of the program')

@@ -147,12 +147,9 @@ static int handler(void)
 }
 
 static const struct mode MODES[] = {
-    {"churn", churn},
-    {"handover", handover},
-    {"exits", exits},
-    {"leaderexit", leader_exit},
-    {"handler", handler},
-    {0},
+    {"churn", churn},     {"handover", handover},
+    {"exits", exits},     {"leaderexit", leader_exit},
+    {"handler", handler}, {0},
 };
 
 int main(int argc, char **argv)
