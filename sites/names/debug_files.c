@@ -11,111 +11,24 @@
 
 #include "footprint/base/trusted.h"
 
-#define SYSTEM_DIRECTORY "/usr/lib/debug"
+/* A workload tells names without directories: then these are tried, and the build id decides. */
+static const char *const USUAL[] = {
+    ".",        "/usr/lib",  "/usr/lib64",     "/usr/local/lib",  "/usr/lib/x86_64-linux-gnu",
+    "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/lib/aarch64-linux-gnu"};
+static const char *const SYSTEM[] = {"/usr/lib/debug"}, *const NOWHERE[] = {""};
+
+typedef bool section_test(const GElf_Shdr *header, const char *name);
 
 struct search {
     const struct name_request *request;
-    bool with_lines;
+    section_test *wanted; /* without such a section a file is of no use; NULL: any is */
+    const char *link;     /* the name in .gnu_debuglink; NULL: none */
+    bool was_there;       /* the file that was tried last */
     int fd;
     Elf *elf; /* found */
 };
 
-/* Returns a descriptor of a regular file; -1. Links are followed: libraries have several names. */
-static int open_regular(const char *path)
-{
-    struct stat facts;
-    return fp_trusted_look(AT_FDCWD, path, S_IFREG, O_RDONLY, &facts);
-}
-
-static bool is_same(const struct search *search, Elf *elf)
-{
-    const struct names_module *module = &search->request->module;
-    const void *id;
-    const ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
-    return module->build_id_bytes == 0 ||
-           (bytes == (ssize_t)module->build_id_bytes && memcmp(id, module->build_id, (size_t)bytes) == 0);
-}
-
-/* The descriptor is taken. Returns whether it is a file of the module. */
-static bool try_descriptor(struct search *search, int fd)
-{
-    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
-    if (elf != NULL && elf_kind(elf) == ELF_K_ELF && is_same(search, elf)) {
-        search->elf = elf;
-        search->fd = fd;
-        return true;
-    }
-    (void)elf_end(elf); /* accepts NULL */
-    if (fd >= 0)
-        (void)close(fd); /* only read from */
-    return false;
-}
-
-static bool try_path(struct search *search, const char *directory, const char *name, const char *ending)
-{
-    char path[NAMES_PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s%s%s", directory, name, ending);
-    return length > 0 && (size_t)length < sizeof path && try_descriptor(search, open_regular(path));
-}
-
-static bool try_build_id(struct search *search, const char *directory, const uint8_t *id, size_t bytes,
-                         const char *ending)
-{
-    char name[2 * NAMES_BUILD_ID_MAX + 16] = "/.build-id/";
-    size_t length = strlen(name);
-    if (bytes < 2 || bytes > NAMES_BUILD_ID_MAX)
-        return false;
-    for (size_t i = 0; i < bytes; i++)
-        length += (size_t)snprintf(name + length, sizeof name - length, i == 0 ? "%02x/" : "%02x", id[i]);
-    return try_path(search, directory, name, ending);
-}
-
-/* Only where servers may be asked. */
-static bool try_fetched(struct search *search, enum names_fetched what)
-{
-    char path[NAMES_PATH_MAX];
-    return names_fetch(&search->request->module, what, path) && try_path(search, path, "", "");
-}
-
-/* ---- the file -------------------------------------------------------------------------------- */
-
-/* A workload tells names without directories: then the usual places are tried, and the build id decides. */
-static bool try_usual_places(struct search *search)
-{
-    static const char *const places[] = {
-        "./",        "/usr/lib/",  "/usr/lib64/",     "/usr/local/lib/",  "/usr/lib/x86_64-linux-gnu/",
-        "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/", "/usr/lib/aarch64-linux-gnu/"};
-    const struct names_module *module = &search->request->module;
-    bool is_found = false;
-    if (module->build_id_bytes == 0 || module->path[0] == '\0')
-        return false;
-    for (size_t i = 0; !is_found && i < sizeof places / sizeof places[0]; i++)
-        is_found = try_path(search, places[i], module->path, "");
-    return is_found;
-}
-
-static void find_file(struct search *search, struct debug_files *files)
-{
-    const struct name_places *places = search->request->places;
-    const struct names_module *module = &search->request->module;
-    const bool has_path = strchr(module->path, '/') != NULL;
-    const int fd = has_path ? open_regular(module->path) : -1;
-    bool is_found = try_descriptor(search, fd) || (!has_path && try_usual_places(search));
-    files->was_replaced = fd >= 0 && !is_found && module->build_id_bytes > 0;
-    files->is_damaged = fd >= 0 && !is_found && module->build_id_bytes == 0;
-    for (size_t i = 0; !is_found && i < places->directory_count; i++)
-        is_found = (module->path[0] == '/' && try_path(search, places->directories[i], module->path, "")) ||
-                   try_path(search, places->directories[i], "/", basename(module->path)) ||
-                   try_build_id(search, places->directories[i], module->build_id, module->build_id_bytes, "");
-    if (!is_found)
-        (void)try_fetched(search, NAMES_FETCH_FILE);
-    files->file = search->elf;
-    files->fds[0] = search->fd;
-}
-
-/* ---- the debug file -------------------------------------------------------------------------- */
-
-static bool has_section(Elf *elf, bool (*is_it)(const GElf_Shdr *header, const char *name))
+static bool has_section(Elf *elf, section_test *is_it)
 {
     GElf_Shdr header;
     size_t names;
@@ -140,77 +53,130 @@ static bool is_dwarf(const GElf_Shdr *header, const char *name)
     return strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;
 }
 
-/* Tells whether the file that was found is of use; else it is closed and the search goes on. */
-static bool is_useful(struct search *search, bool was_found)
+/* Returns whether it is a regular file of the module, and of use. Links are followed: libraries have several names. */
+static bool try_path(struct search *search, const char *path)
 {
-    if (!was_found)
-        return false;
-    if (has_section(search->elf, search->with_lines ? is_dwarf : is_symbols))
+    const struct names_module *module = &search->request->module;
+    struct stat facts;
+    const void *id;
+    const int fd = fp_trusted_look(AT_FDCWD, path, S_IFREG, O_RDONLY, &facts);
+    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    bool is_it = elf != NULL && elf_kind(elf) == ELF_K_ELF;
+    if (is_it && module->build_id_bytes > 0)
+        is_it = dwelf_elf_gnu_build_id(elf, &id) == (ssize_t)module->build_id_bytes &&
+                memcmp(id, module->build_id, module->build_id_bytes) == 0;
+    search->was_there = fd >= 0;
+    if (is_it && (search->wanted == NULL || has_section(elf, search->wanted))) {
+        search->elf = elf;
+        search->fd = fd;
         return true;
-    (void)elf_end(search->elf); /* one of us */
-    (void)close(search->fd);    /* only read from */
-    search->elf = NULL;
-    search->fd = -1;
+    }
+    (void)elf_end(elf); /* accepts NULL */
+    if (fd >= 0)
+        (void)close(fd); /* only read from */
     return false;
 }
 
-/* Tries the file that .gnu_debuglink names. */
-static bool try_link(struct search *search, Elf *file)
-{
-    char directory[NAMES_PATH_MAX], system[NAMES_PATH_MAX + sizeof SYSTEM_DIRECTORY];
-    const char *path = search->request->module.path;
-    GElf_Word checksum;
-    const char *name = file != NULL ? dwelf_elf_gnu_debuglink(file, &checksum) : NULL;
-    const int length = (int)(basename(path) - path); /* with the slash */
-    if (name == NULL || strchr(name, '/') != NULL || (size_t)length >= sizeof directory ||
-        search->request->module.build_id_bytes == 0) /* its checksum proves nothing */
-        return false;
-    snprintf(directory, sizeof directory, "%.*s", length, path);
-    snprintf(system, sizeof system, SYSTEM_DIRECTORY "%s", directory);
-    return is_useful(search, try_path(search, directory, name, "")) ||
-           is_useful(search, try_path(search, directory, ".debug/", name)) ||
-           is_useful(search, try_path(search, system, name, ""));
-}
-
-static bool try_directory(struct search *search, const char *directory)
+/* The part of a path that a letter stands for, any other for itself; NULL: there is none. */
+static const char *part_of(const struct search *search, char letter, const char *directory,
+                           char room[NAMES_PATH_MAX])
 {
     const struct names_module *module = &search->request->module;
-    const char *name = basename(module->path);
-    char in[NAMES_PATH_MAX];
-    if (is_useful(search,
-                  try_build_id(search, directory, module->build_id, module->build_id_bytes, ".debug")))
-        return true;
-    if (snprintf(in, sizeof in, "%s/", directory) >= (int)sizeof in || module->build_id_bytes == 0)
-        return false;
-    return is_useful(search, try_path(search, in, name, ".debug")) ||
-           is_useful(search, try_path(search, in, name, ""));
+    const char *path = module->path != NULL ? module->path : "", *name = basename(path);
+    size_t length = (size_t)snprintf(room, NAMES_PATH_MAX, "%c", letter);
+    switch (letter) {
+    case 'D': /* a directory */
+        return directory;
+    case 'P': /* the module's path */
+        return name != path ? path : NULL;
+    case 'F': /* the folder of that, with the slash */
+        snprintf(room, NAMES_PATH_MAX, "%.*s", (int)(name - path), path);
+        return room;
+    case 'N': /* its last part */
+        return name;
+    case 'W': /* the path where it is no more than a name */
+        return name == path && *name != '\0' && module->build_id_bytes > 0 ? name : NULL;
+    case 'L':
+        return search->link;
+    case 'B': /* the build id */
+        length = (size_t)snprintf(room, NAMES_PATH_MAX, ".build-id/");
+        for (size_t i = 0; i < module->build_id_bytes && i < NAMES_BUILD_ID_MAX; i++)
+            length += (size_t)snprintf(room + length, NAMES_PATH_MAX - length, i == 0 ? "%02x/" : "%02x",
+                                       module->build_id[i]);
+        return module->build_id_bytes > 1 ? room : NULL;
+    default:
+        return room;
+    }
 }
 
-static void find_debug(struct search *search, struct debug_files *files)
+/* Tries places in each directory, one after the other: paths with | between, of letters of part_of. */
+static bool try_in(struct search *search, const char *const *directories, size_t count, const char *places)
 {
-    const struct name_places *places = search->request->places;
-    bool is_found = false;
-    for (size_t i = 0; !is_found && i < places->directory_count; i++)
-        is_found = try_directory(search, places->directories[i]);
-    is_found = is_found || try_directory(search, SYSTEM_DIRECTORY) || try_link(search, files->file);
-    if (!is_found)
-        (void)is_useful(search, try_fetched(search, NAMES_FETCH_DEBUG));
+    char path[NAMES_PATH_MAX], room[NAMES_PATH_MAX];
+    for (size_t i = 0; i < count; i++)
+        for (const char *at = places; *at != '\0'; at += *at == '|') {
+            bool has_all = true;
+            size_t length = 0;
+            for (; *at != '|' && *at != '\0'; at++) {
+                const char *part = part_of(search, *at, directories[i], room);
+                has_all = has_all && part != NULL;
+                if (has_all && length < sizeof path)
+                    length += (size_t)snprintf(path + length, sizeof path - length, "%s", part);
+            }
+            if (has_all && length < sizeof path && try_path(search, path))
+                return true;
+        }
+    return false;
+}
+
+/* Only where servers may be asked. */
+static bool try_fetched(struct search *search, enum names_fetched what)
+{
+    char path[NAMES_PATH_MAX];
+    return names_fetch(&search->request->module, what, path) && try_path(search, path);
+}
+
+static void find_file(struct search *search, struct debug_files *files)
+{
+    const struct name_places *in = search->request->places;
+    const bool has_id = search->request->module.build_id_bytes > 0;
+    const bool is_recorded = try_in(search, NOWHERE, 1, "P"), is_other = search->was_there && !is_recorded;
+    files->was_replaced = is_other && has_id;
+    files->is_damaged = is_other && !has_id;
+    (void)(is_recorded || try_in(search, USUAL, sizeof USUAL / sizeof USUAL[0], "D/W") ||
+           try_in(search, in->directories, in->directory_count, "D/P|D/N|D/B") ||
+           try_fetched(search, NAMES_FETCH_FILE));
+    files->file = search->elf;
+    files->fds[0] = search->fd;
+}
+
+/* The build id alone decides: the checksum of .gnu_debuglink proves nothing. */
+static void find_debug(struct search *search, section_test *wanted, struct debug_files *files)
+{
+    const struct name_places *in = search->request->places;
+    GElf_Word checksum;
+    const char *link = files->file != NULL ? dwelf_elf_gnu_debuglink(files->file, &checksum) : NULL;
+    search->wanted = wanted;
+    search->link = link != NULL && strchr(link, '/') == NULL ? link : NULL;
+    search->elf = NULL;
+    search->fd = -1;
+    if (search->request->module.build_id_bytes > 0)
+        (void)(try_in(search, in->directories, in->directory_count, "D/B.debug|D/N.debug|D/N") ||
+               try_in(search, SYSTEM, 1, "D/B.debug|D/N.debug|D/N") ||
+               try_in(search, SYSTEM, 1, "FL|F.debug/L|DF/L") || try_fetched(search, NAMES_FETCH_DEBUG));
     files->debug = search->elf;
     files->fds[1] = search->fd;
 }
 
 void debug_files_open(const struct name_request *request, bool with_lines, struct debug_files *ret)
 {
-    struct search search = {.request = request, .with_lines = with_lines, .fd = -1};
+    struct search search = {.request = request, .fd = -1};
     *ret = (struct debug_files){.fds = {-1, -1}};
     find_file(&search, ret);
-    search.elf = NULL;
-    search.fd = -1;
-    if (ret->file == NULL || !has_section(ret->file, with_lines ? is_dwarf : is_symbols))
-        find_debug(&search, ret);
-    search.with_lines = false;
-    if (with_lines && ret->debug == NULL && (ret->file == NULL || !has_section(ret->file, is_symbols)))
-        find_debug(&search, ret);
+    if (with_lines && (ret->file == NULL || !has_section(ret->file, is_dwarf)))
+        find_debug(&search, is_dwarf, ret);
+    if (ret->debug == NULL && (ret->file == NULL || !has_section(ret->file, is_symbols)))
+        find_debug(&search, is_symbols, ret);
     if (ret->debug == NULL)
         ret->debug = ret->file;
 }
@@ -230,13 +196,12 @@ int debug_files_set_alternative(const struct name_places *places, Dwarf *dwarf, 
     const char *name;
     const void *id;
     const ssize_t bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
-    if (bytes <= 0 || dwarf_getalt(dwarf) != NULL)
+    if (bytes <= 0 || bytes > (ssize_t)NAMES_BUILD_ID_MAX || dwarf_getalt(dwarf) != NULL)
         return -1;
     const struct name_request wanted = {.places = places,
                                         .module = {.build_id = id, .build_id_bytes = (size_t)bytes}};
     struct search search = {.request = &wanted, .fd = -1};
-    for (size_t i = 0; search.elf == NULL && i < places->directory_count; i++)
-        (void)try_build_id(&search, places->directories[i], id, (size_t)bytes, ".debug");
+    (void)try_in(&search, places->directories, places->directory_count, "D/B.debug");
     (void)elf_end(search.elf); /* of the descriptor another one is made */
     *ret_alternative = search.fd >= 0 ? dwarf_begin(search.fd, DWARF_C_READ) : NULL;
     if (*ret_alternative != NULL)

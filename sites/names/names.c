@@ -345,25 +345,20 @@ static bool take_bytes(void *data, int stream, const char *bytes, size_t count)
 static bool write_module(const struct names *names, int fd, size_t number)
 {
     const struct module *module = &names->modules[number];
-    struct name_asked *asked = calloc(1, sizeof *asked);
     struct name_question *questions = calloc(module->pending_count + 1u, sizeof *questions);
-    bool is_written = asked != NULL && questions != NULL;
-    if (is_written) {
-        asked->count = module->pending_count;
-        asked->number = (uint32_t)number;
-        asked->kind = module->told.kind;
-        asked->build_id_bytes = (uint32_t)module->told.build_id_bytes;
-        memcpy(asked->build_id, module->told.build_id, module->told.build_id_bytes);
-        if (strlen(module->told.path) < sizeof asked->path)
-            strcpy(asked->path, module->told.path);
-        for (uint32_t i = 0; i < module->pending_count; i++) {
-            const struct question *one = &names->questions[names->pending[module->pending_first + i]];
-            questions[i] = (struct name_question){.address = one->address, .with_lines = one->wants_lines};
-        }
-        is_written = fp_write_all(fd, asked, sizeof *asked) &&
-                     fp_write_all(fd, questions, module->pending_count * sizeof *questions);
+    struct name_asked asked = {.count = module->pending_count,
+                               .number = (uint32_t)number,
+                               .kind = module->told.kind,
+                               .build_id_bytes = (uint32_t)module->told.build_id_bytes};
+    memcpy(asked.build_id, module->told.build_id, module->told.build_id_bytes);
+    if (strlen(module->told.path) < sizeof asked.path)
+        strcpy(asked.path, module->told.path);
+    for (uint32_t i = 0; questions != NULL && i < module->pending_count; i++) {
+        const struct question *one = &names->questions[names->pending[module->pending_first + i]];
+        questions[i] = (struct name_question){.address = one->address, .with_lines = one->wants_lines};
     }
-    free(asked);
+    const bool is_written = questions != NULL && fp_write_all(fd, &asked, sizeof asked) &&
+                            fp_write_all(fd, questions, module->pending_count * sizeof *questions);
     free(questions);
     return is_written;
 }
