@@ -161,9 +161,11 @@ static bool is_below(const struct collect_segment *segment, uint32_t part)
     return segment->free_chunks < seg_for_all(seg_held(&segment->view)) / part;
 }
 
+/* A step a round, unless somebody waits: what is full by now may be written before more is needed. */
 static void grow_pool(struct collect_segment *segment)
 {
-    while (is_below(segment, 2)) {
+    for (bool more = true; more && is_below(segment, 2);
+         more = get_relaxed(&segment->view.shared->space_waiters) > 0) {
         const uint32_t held = seg_held(&segment->view);
         const uint32_t count = held / 4 > GROW_LEAST ? held / 4 : GROW_LEAST;
         if (!segment_grow(segment, count))
