@@ -84,6 +84,7 @@ TEST(calls_have_names_that_lead_back)
     }
     CHECK_U64(fp_call_from_name("mallocate"), FP_CALL_NONE);
     CHECK_U64(fp_call_from_name(""), FP_CALL_NONE);
+    CHECK(fp_loss_name(FP_LOSS_COUNT) == NULL);
 }
 
 TEST(products_of_shapes_do_not_wrap)

@@ -305,8 +305,7 @@ TEST(a_call_that_is_left_leaves_no_trace)
     CHECK_U64(shim_segment.states[2], SEG_CHUNK_FREE);
     release(64);
     CHECK_U64(seg_chunk(&shim_segment, 2)->sequence, 2);
-    const struct fp_block *block = decode(0);
-    CHECK_U64(block->mark_count, 2);
+    CHECK_U64(decode(0)->mark_count, 2);
     check_mark(decode(1), 0, FP_MARK_GAP, 0, 3, 0); /* where the next group begins */
 }
 
