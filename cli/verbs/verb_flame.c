@@ -46,37 +46,11 @@ static enum form form_of(const char *path)
     return fp_has_ending(path, ".pb.gz") ? PPROF : fp_has_ending(path, ".html") ? PAGE : NO_FORM;
 }
 
-/* A line of the table's notes: "label   words"; what begins with a blank belongs to the line before. */
-static void add_note(struct site_profile *profile, struct res_text *note, const char *line)
-{
-    const size_t label = strcspn(line, " ");
-    const char *words = line + label + strspn(line + label, " ");
-    if (label > 0 || *line == '\0') {
-        if (note->length > 0)
-            site_profile_note(profile, note->text);
-        note->length = 0;
-        res_text_printf(note, "%.*s: %s", (int)label, line, words);
-    } else {
-        res_text_printf(note, " %s", words);
-    }
-}
-
-/* Adds the notes that a reader of the stacks needs. */
-static void add_notes(struct site_profile *profile, struct site_stacks *stacks)
-{
-    struct res_text text = {0}, note = {0};
-    cli_sites_notes(stacks, &text);
-    char *rest = text.text;
-    while (rest != NULL) /* the last line is empty */
-        add_note(profile, &note, strsep(&rest, "\n"));
-    free(text.text);
-    free(note.text);
-}
-
 /* Takes the recording's sites into a profile that has none. Returns an exit code, told. */
 static int read_profile(const struct settings *settings, const char *path, struct site_profile *ret_profile)
 {
     struct cli_sites reading = settings->reading;
+    struct res_texts notes = {0};
     struct site_stacks stacks;
     struct conv_sites sites;
     reading.path = path;
@@ -85,7 +59,10 @@ static int read_profile(const struct settings *settings, const char *path, struc
         return code;
     site_profile_take(ret_profile, &stacks, settings->with_lines);
     site_profile_title(ret_profile, sites.survey.program);
-    add_notes(ret_profile, &stacks);
+    cli_sites_notes(&stacks, &notes);
+    for (size_t i = 0; i < notes.count; i++)
+        site_profile_note(ret_profile, notes.items[i]);
+    res_texts_release(&notes);
     cli_sites_end(&sites, &stacks);
     return CLI_DONE;
 }

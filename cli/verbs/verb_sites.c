@@ -165,13 +165,19 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
 {
     const struct res_style style = {.utf8 = cli_locale_is_utf8()};
     struct res_text text = {0};
+    struct res_texts notes = {0};
     char *title = title_of(settings, stacks->sites, count);
     char *table = site_table_text(stacks, groups, count, request, &style);
     res_lines_wrap_open(&text, title, 0);
     res_text_printf(&text, "\n%s\n", count > 0 ? table : "no site\n");
     if (settings->table == SITE_TABLE_LEAKS)
         note_left_out(settings, &text);
-    cli_sites_notes(stacks, &text);
+    cli_sites_notes(stacks, &notes);
+    for (size_t i = 0; i < notes.count; i++) {
+        char *words = notes.items[i], *label = strsep(&words, ":");
+        res_lines_printf(&text, label, "%s", words + 1);
+    }
+    res_texts_release(&notes);
     free(title);
     free(table);
     return text.text;
@@ -415,24 +421,21 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
     return code;
 }
 
-void cli_sites_notes(struct site_stacks *stacks, struct res_text *text)
+void cli_sites_notes(struct site_stacks *stacks, struct res_texts *notes)
 {
     const struct conv_survey *survey = &stacks->sites->survey;
-    site_table_notes(stacks, text);
+    site_table_notes(stacks, notes);
     if (survey->live != CONV_LIVE_KNOWN)
-        res_lines_printf(text, "live", "%s", cli_live_words(survey->live));
+        res_texts_take(notes, res_printf("live: %s", cli_live_words(survey->live)));
     else if (survey->pauses > 0) /* a process that ran before it was recorded has no mark of the pause */
-        res_lines_printf(text, "live",
-                         "what may have been allocated before it was recorded, or in pauses, is not known: "
-                         "live bytes are lower bounds");
+        res_texts_add(notes,
+                      "live: what may have been allocated before it was recorded, or in pauses, is not "
+                      "known: live bytes are lower bounds");
     if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
-        res_lines_printf(text, "damaged", "left out: damaged_blocks, up to %s calls (docs/order.md)",
-                         FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS]));
-    if (!survey->complete) {
-        char *why = res_text_plain(survey->incomplete_why);
-        res_lines_printf(text, "incomplete", "%s", why);
-        free(why);
-    }
+        res_texts_take(notes, res_printf("damaged: left out: damaged_blocks, up to %s calls (docs/order.md)",
+                                         FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS])));
+    if (!survey->complete)
+        res_texts_take(notes, res_printf("incomplete: %s", survey->incomplete_why));
 }
 
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks)

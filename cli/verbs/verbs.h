@@ -288,9 +288,9 @@ extern const struct cli_option cli_site_names[], cli_site_reading[];
 int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings,
                    struct conv_sites *ret_sites, struct site_stacks *ret_stacks);
 
-/* cli_sites_notes - add to text, as labelled lines, what a reader of sites must know: site_table_notes, whether all that was
+/* cli_sites_notes - add what a reader of sites must know, each "LABEL: WORDS": site_table_notes, whether all that was
  * live is known, what was left out as damaged, and why the recording is not whole. */
-void cli_sites_notes(struct site_stacks *stacks, struct res_text *text);
+void cli_sites_notes(struct site_stacks *stacks, struct res_texts *notes);
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);
 
 #endif

@@ -430,7 +430,7 @@ json_t *site_table_json(struct site_stacks *stacks, const struct site_group *gro
 /* ---- notes ----------------------------------------------------------------------------------- */
 
 static void note_cuts(const struct conv_sites *sites, const struct conv_site_counts *totals,
-                      struct res_text *text)
+                      struct res_texts *notes)
 {
     uint64_t calls[FP_CUT_COUNT] = {0};
     for (size_t i = 0; i < sites->count; i++) {
@@ -439,37 +439,41 @@ static void note_cuts(const struct conv_sites *sites, const struct conv_site_cou
     }
     for (unsigned cut = 1; cut < FP_CUT_INHERITED; cut++)
         if (calls[cut] > 0)
-            res_lines_printf(text, "cut", "%s of %s calls: %s", FP_GROUPED(calls[cut]),
-                             FP_GROUPED(whole(totals->allocations)), site_cut_words(cut));
+            res_texts_take(notes, res_printf("cut: %s of %s calls: %s", FP_GROUPED(calls[cut]),
+                                             FP_GROUPED(whole(totals->allocations)), site_cut_words(cut)));
 }
 
-static void note_modules(struct site_stacks *stacks, struct res_text *text)
+static void note_modules(struct site_stacks *stacks, struct res_texts *notes)
 {
     for (uint32_t module = 0; module < stacks->module_count; module++) {
         const enum names_state state = names_module_state(stacks->names, module);
         const char *words = names_state_words(state);
         if (words != NULL)
-            res_lines_printf(
-                text, "names", "%s %s%s", names_module_name(stacks->names, module), words,
-                state == NAMES_STRIPPED ? ": its package of debug symbols, or --debuginfod, has them" : "");
+            res_texts_take(notes,
+                           res_printf("names: %s %s%s", names_module_name(stacks->names, module), words,
+                                      state == NAMES_STRIPPED
+                                          ? ": its package of debug symbols, or --debuginfod, has them"
+                                          : ""));
     }
 }
 
 static void note_sample(const struct conv_sites *sites, const struct conv_site_counts *totals,
-                        struct res_text *text)
+                        struct res_texts *notes)
 {
     if (sites->survey.sample_bytes != 0)
-        res_lines_printf(text, "sampled",
-                         "%s objects are recorded, about one for %s: all figures are estimates with their "
-                         "95 %% range, or an upper bound (<) where fewer than %d samples tell",
-                         FP_GROUPED(whole(totals->made.samples)),
-                         FP_BYTES((double)sites->survey.sample_bytes), CONV_SAMPLES_LEAST);
+        res_texts_take(
+            notes,
+            res_printf(
+                "sampled: %s objects are recorded, about one for %s: all figures are estimates with their "
+                "95 %% range, or an upper bound (<) where fewer than %d samples tell",
+                FP_GROUPED(whole(totals->made.samples)), FP_BYTES((double)sites->survey.sample_bytes),
+                CONV_SAMPLES_LEAST));
 }
 
-void site_table_notes(struct site_stacks *stacks, struct res_text *text)
+void site_table_notes(struct site_stacks *stacks, struct res_texts *notes)
 {
     const struct conv_site_counts totals = site_totals(stacks->sites);
-    note_sample(stacks->sites, &totals, text);
-    note_cuts(stacks->sites, &totals, text);
-    note_modules(stacks, text);
+    note_sample(stacks->sites, &totals, notes);
+    note_cuts(stacks->sites, &totals, notes);
+    note_modules(stacks, notes);
 }

@@ -40,8 +40,8 @@ json_t *site_table_json(struct site_stacks *stacks, const struct site_group *gro
 void site_totals_json(json_t *object, const struct conv_sites *sites);
 char *site_total_words(const struct conv_sites *sites, const char *key);
 
-/* site_table_notes - lines below a table: stacks that were cut and why, modules without symbols and the packages that have
+/* site_table_notes - add what stands below a table, each "LABEL: WORDS": stacks that were cut and why, modules without symbols and the packages that have
  * them. */
-void site_table_notes(struct site_stacks *stacks, struct res_text *text);
+void site_table_notes(struct site_stacks *stacks, struct res_texts *notes);
 
 #endif
