@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 #include "convert/base/error.h"
-#include "footprint/fp/fp_sites.h"
 #include "convert/base/survey_counts.h"
 #include "footprint/base/call.h"
 #include "footprint/base/status.h"
 #include "footprint/fp/footprint.h"
+#include "footprint/fp/fp_sites.h"
 
 #define CONV_ADDRESS_LIMIT                                                                                   \
     (UINT64_C(1) << 48)   /* addresses and sizes are below: footprint/fp/record.h, workload.h */

@@ -129,8 +129,7 @@ bool site_patterns_read(const char *path, struct res_texts *ret_patterns)
     return is_read;
 }
 
-static bool is_ignored(const struct res_texts *patterns, const struct site_stack_frame *frames,
-                       size_t count)
+static bool is_ignored(const struct res_texts *patterns, const struct site_stack_frame *frames, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < patterns->count; k++)
