@@ -99,6 +99,21 @@ class Limit(lab.Lab):
                           preexec_fn=lambda: groups.join(own))
         self.assertEqual(run["limit"]["by"], f"cgroup v{self.group.version}")
 
+    def test_a_recorded_program_that_the_kernel_kills(self):
+        """For want of memory in a group of 64 MiB: each call before is recorded, and how it ended."""
+        group = self.group.below("own")
+        for name, most in (("memory.limit_in_bytes", 64 << 20), ("memory.memsw.limit_in_bytes", 64 << 20), ("memory.max", 64 << 20), ("memory.swap.max", 0)):
+            if (group / name).exists():
+                groups.put(group / name, str(most))
+        eats = "kept = []\nwhile True: kept.append(b\"x\" * (1 << 20))"
+        recording = self.record("sh", "-c", f"echo $$ >{group}/cgroup.procs; exec /usr/bin/python3 -S -c '{eats}'", status=-signal.SIGKILL,
+                                env={"PYTHONMALLOC": "malloc"})
+        info = self.info(recording)
+        self.assert_whole(info)
+        self.assertEqual(info["ended"], {"how": "signal", "code": signal.SIGKILL})
+        (large,) = [one["count"] for one in info["sizes"] if one["from_bytes"] == 1 << 20]
+        self.assertTrue(25 <= large <= 64, large)
+
     def test_where_there_can_be_none(self):
         """Said before anything is done, with a remedy."""
         made = self.place / "made"
