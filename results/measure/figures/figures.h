@@ -256,7 +256,7 @@ char *res_doubt_of_memory(const struct res_result_workload *workload,
  *             (figures.h); at rest where each of a candidate's runs held less than each of the baseline's, by a tenth
  *   answer    what time, the peak and rest say: one struct res_answer each, which screen, Markdown, page and JSON only word. What the
  *             program itself showed (a confirmation) outranks what its replays do
- *   good for  half the width of the widest interval of time, or how far the baseline strays from itself, if that is more */
+ *   good for  the width of the widest interval of time, of the baseline's second run and of each candidate whose difference is not shown */
 
 /* The least saving, as a share of the process, or of time in malloc and of the heap where that is not known: less is told not to be worth it. */
 #define RES_SAVING_WORTH 0.01

@@ -140,7 +140,7 @@ static char *name_of(const struct res_result *result)
 /* Tells what is other than then, before any figure. */
 static void add_changes(struct res_document *document, const struct res_beside *check)
 {
-    res_document_names(document, NULL, &check->changed_libraries, 0);
+    res_document_names(document, &check->changed_libraries, 0);
     if (check->then == NULL || !is_check(check))
         return;
     RES_FREED char *now = name_of(check->now), *then = name_of(check->then);
@@ -197,7 +197,7 @@ static void add_told(struct res_document *document, const struct res_beside *bes
         res_document_line(document, "%s differs: %s was %s, is %s", one->what, one->key, recorded(one->then),
                           recorded(one->now));
     }
-    res_document_names(document, NULL, &beside->told, document->style->details ? 0 : TOLD_MOST);
+    res_document_names(document, &beside->told, document->style->details ? 0 : TOLD_MOST);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */

@@ -104,7 +104,7 @@ struct res_document {
 
 /* res_document_heading - a heading of a level, 1 the highest; a terminal has the words alone.
  * res_document_line    - a remark on what stands above: a line, or an item of a list.
- * res_document_names   - a line for each, or "what: name"; `most` at most and how many more; most 0: all.
+ * res_document_names   - a line for each; `most` at most and how many more; most 0: all.
  * res_document_table   - a grid as it was filled; its rows are gone then. caption: of a page, for who does not see it.
  * res_document_screen  - the same on the screen that answers, on a terminal with an empty line below; the grid is released.
  * res_document_gap     - an empty line.
@@ -113,8 +113,7 @@ void res_document_heading(struct res_document *document, unsigned level, const c
     __attribute__((format(printf, 3, 4)));
 void res_document_line(struct res_document *document, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void res_document_names(struct res_document *document, const char *what, const struct res_texts *names,
-                        size_t most);
+void res_document_names(struct res_document *document, const struct res_texts *names, size_t most);
 void res_document_table(struct res_document *document, const char *caption, struct res_grid *grid);
 void res_document_screen(struct res_document *document, const char *caption, struct res_grid *grid);
 void res_document_gap(struct res_document *document);

@@ -284,15 +284,12 @@ void res_document_line(struct res_document *document, const char *format, ...)
     free(words.text.text);
 }
 
-void res_document_names(struct res_document *document, const char *what, const struct res_texts *names,
-                        size_t most)
+void res_document_names(struct res_document *document, const struct res_texts *names, size_t most)
 {
-    const char *colon = what != NULL ? ": " : "";
-    what = what != NULL ? what : "";
     for (size_t i = 0; i < names->count && (most == 0 || i < most); i++)
-        res_document_line(document, "%s%s%s", what, colon, names->items[i]);
+        res_document_line(document, "%s", names->items[i]);
     if (most > 0 && names->count > most)
-        res_document_line(document, "%s%s%zu more", what, colon, names->count - most);
+        res_document_line(document, "%zu more", names->count - most);
 }
 
 void res_document_table(struct res_document *document, const char *caption, struct res_grid *grid)

@@ -23,53 +23,40 @@ struct shown_list {
     size_t count;
 };
 
-typedef bool shown_fn(const struct res_shown *shown);
+enum block { IN_TIME, IN_MEMORY, IN_BOTH, IN_CSV };
 
-static bool in_time(const struct res_shown *shown)
+static bool is_in(const struct res_shown *shown, enum block block)
 {
-    return shown->heading != NULL && !shown->in_memory;
-}
-
-static bool in_memory(const struct res_shown *shown)
-{
-    return shown->heading != NULL && (shown->in_memory || shown->as == RES_AS_NAME);
-}
-
-static bool in_both(const struct res_shown *shown)
-{
-    return shown->heading != NULL;
-}
-
-static bool in_csv(const struct res_shown *shown)
-{
-    return shown->csv != NULL;
+    const bool is_name = block == IN_MEMORY && shown->as == RES_AS_NAME; /* which each block has */
+    return block == IN_CSV ? shown->csv != NULL
+                           : shown->heading != NULL && (is_name || shown->in_memory == (block == IN_MEMORY));
 }
 
 static void list_fields(struct shown_list *list, const struct res_described *described,
-                        const struct res_field *part, shown_fn *wanted, bool late)
+                        const struct res_field *part, enum block block, bool late)
 {
     for (size_t i = 0; i < described->field_count; i++) {
         const struct res_field *field = &described->fields[i];
         if (field->kind == RES_FIELD_STRUCT && part == NULL)
-            list_fields(list, field->of, field, wanted, late);
-        else if (wanted(&field->shown) && field->shown.late == late && list->count < SHOWN_MAX)
+            list_fields(list, field->of, field, block, late);
+        else if (is_in(&field->shown, block) && field->shown.late == late && list->count < SHOWN_MAX)
             list->items[list->count++] = (struct shown){field, part};
     }
 }
 
 /* Both blocks together have the columns of time first. */
-static struct shown_list list_of(shown_fn *wanted)
+static struct shown_list list_of(enum block block)
 {
     struct shown_list list = {.count = 0};
-    if (wanted == in_both) {
-        const struct shown_list memory = list_of(in_memory);
-        list = list_of(in_time);
+    if (block == IN_BOTH) {
+        const struct shown_list memory = list_of(IN_MEMORY);
+        list = list_of(IN_TIME);
         for (size_t i = 1; i < memory.count && list.count < SHOWN_MAX; i++)
             list.items[list.count++] = memory.items[i];
         return list;
     }
-    list_fields(&list, &RES_RESULT_ENTRY, NULL, wanted, false);
-    list_fields(&list, &RES_RESULT_ENTRY, NULL, wanted, true);
+    list_fields(&list, &RES_RESULT_ENTRY, NULL, block, false);
+    list_fields(&list, &RES_RESULT_ENTRY, NULL, block, true);
     return list;
 }
 
@@ -259,9 +246,9 @@ static struct table table_of(const struct res_result *result, const struct res_r
 
 /* Begins a grid and puts all candidates of a workload into it. */
 static void columns_fill(struct res_grid *grid, const struct res_result *result,
-                         const struct res_result_workload *workload, shown_fn *wanted)
+                         const struct res_result_workload *workload, enum block block)
 {
-    const struct shown_list list = list_of(wanted);
+    const struct shown_list list = list_of(block);
     const struct table table = table_of(result, workload);
     grid_begin(grid, &table, &list);
     for (size_t i = 0; i < workload->candidate_count; i++) {
@@ -319,7 +306,7 @@ static void add_line(struct res_grid *grid, const struct shown_list *list,
 /* columns_csv - begin a grid and put a line for each candidate, control and floor of all workloads into it. */
 static void columns_csv(struct res_grid *grid, const struct res_result *result)
 {
-    const struct shown_list list = list_of(in_csv);
+    const struct shown_list list = list_of(IN_CSV);
     struct res_column columns[OWN_MAX + SHOWN_MAX + KEY_MAX] = {
         {.heading = "workload"}, {.heading = "role"}, {.heading = "candidate"},
         {.heading = "version"},  {.heading = "ops"},  {.heading = "rounds"}};
@@ -343,7 +330,7 @@ static void columns_csv(struct res_grid *grid, const struct res_result *result)
 void res_table_grid(struct res_grid *grid, const struct res_result *result,
                     const struct res_result_workload *workload)
 {
-    columns_fill(grid, result, workload, in_both);
+    columns_fill(grid, result, workload, IN_BOTH);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -352,10 +339,10 @@ void res_table_grid(struct res_grid *grid, const struct res_result *result,
 static void add_table(struct res_text *text, const struct res_result *result,
                       const struct res_result_workload *workload, const struct res_style *style)
 {
-    shown_fn *const blocks[] = {in_time, in_memory};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+    static const enum block BLOCKS[] = {IN_TIME, IN_MEMORY};
+    for (size_t i = 0; i < sizeof BLOCKS / sizeof BLOCKS[0]; i++) {
         struct res_grid grid;
-        columns_fill(&grid, result, workload, blocks[i]);
+        columns_fill(&grid, result, workload, BLOCKS[i]);
         res_text_add(text, "\n", 1);
         res_grid_text(&grid, style, text);
         res_grid_release(&grid);
@@ -391,7 +378,7 @@ static void md_workload(struct res_document *document, const struct res_result *
     res_document_gap(document);
     res_notes_rest(document, workload->notes, workload->note_count, NULL);
     res_document_gap(document);
-    columns_fill(&grid, result, workload, in_both);
+    columns_fill(&grid, result, workload, IN_BOTH);
     res_document_table(document, "All figures", &grid);
     res_grid_release(&grid);
 }
