@@ -15,7 +15,7 @@
 
 #include "footprint/base/arrays.h"
 #include "footprint/base/process.h"
-#include "footprint/base/segment_file.h"
+#include "footprint/base/trusted.h"
 #include "footprint/fp/columns.h"
 #include "footprint/fp/footprint.h"
 #include "shim/shared/segment.h"

@@ -110,7 +110,7 @@ static json_t *process(struct collector *collector, struct collect_image *image)
     return object;
 }
 
-/* The collector that is writing, and its place: a reader needs them to find out whether that goes on (convert/recording/unfinished.c). */
+/* The collector that is writing, and its place: a reader needs them to find out whether that goes on (convert/recording/recording_json.c). */
 static json_t *collector_object(const struct collector *collector)
 {
     json_t *object = json_object();

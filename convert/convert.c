@@ -11,7 +11,6 @@
 #include "convert/base/error.h"
 #include "convert/export/export.h"
 #include "convert/open/input.h"
-#include "convert/open/workload_input.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"

@@ -7,8 +7,6 @@
 #include "convert/base/error.h"
 #include "convert/convert.h"
 #include "convert/open/input.h"
-#include "convert/open/workload_input.h"
-#include "convert/order/footprint_input.h"
 #include "convert/order/process_image.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"

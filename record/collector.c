@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/recording/recording_json.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/support.h"
 
 #define READY_BYTES_MAX 8192

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "convert/recording/recording_json.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "convert/recording/recording_json.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 

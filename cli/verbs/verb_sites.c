@@ -6,7 +6,7 @@
 
 #include "cli/describe/describe.h"
 #include "cli/verbs/verbs.h"
-#include "convert/recording/recording_json.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/verbs/verbs.h"
-#include "convert/recording/recording_json.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/words.h"
 #include "record/attach/late_record.h"
 

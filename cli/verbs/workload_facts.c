@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/open/workload_input.h"
+#include "convert/open/input.h"
 #include "convert/recording/choose.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"

@@ -15,7 +15,6 @@
 #include "convert/recording/choose.h"
 #include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
-#include "convert/recording/recording_json.h"
 #include "convert/select/selection_plan.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/process.h"

@@ -1,5 +1,5 @@
 /* workload_input.c - ops to events; what a workload says of itself, and how it is noted. */
-#include "convert/open/workload_input.h"
+#include "convert/open/input.h"
 
 #include <inttypes.h>
 #include <stdio.h>

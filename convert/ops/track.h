@@ -76,7 +76,7 @@ bool conv_track_is_live(const struct conv_track *track, uint64_t address, uint64
  *   birth   number of an object's allocation, from 1; a resize is one too, as what it made is made by malloc
  *
  * Takes the events that are not to be replayed and keeps what is left of them: ancestors of a forked process and earlier
- * windows (inherit.h), what comes before a section (selection_plan.h). Memory follows the live objects. */
+ * windows (inherit.c), what comes before a section (selection_plan.h). Memory follows the live objects. */
 
 struct conv_heap {
     struct conv_track track; /* the tag, a number of the table, is an index into slots */

@@ -1,13 +1,11 @@
 /* footprint_input.c - a process image as an input: behind what it held before, in front of what is known of it at its end:
  * losses, how it ended, what nobody saw. */
-#include "convert/order/footprint_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "convert/base/survey_counts.h"
-#include "convert/order/inherit.h"
 #include "convert/order/process_image.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
@@ -30,19 +28,11 @@ static enum fp_status run_inherited(struct footprint *footprint, const struct co
                                     struct conv_survey *survey)
 {
     const struct conv_parts *parts = &footprint->image.parts;
-    struct conv_estate estate;
-    enum fp_status status;
     if (footprint->image.options.no_inherited || sink->inherit == NULL || parts->lane_count == 0 ||
         (conv_parts_meta(parts, "fork_of") == NULL && parts->from_begin))
         return FP_OK;
-    status = conv_inherit(parts->parts[0].path, parts, &footprint->image.options, &estate);
-    snprintf(survey->inherited_why, sizeof survey->inherited_why, "%s", estate.why);
-    for (size_t i = 0; i < estate.count; i++)
-        estate.objects[i].lane = footprint->image.main_lane;
-    if (status == FP_OK)
-        status = sink->inherit(sink->data, estate.objects, estate.count);
-    conv_estate_release(&estate);
-    return status;
+    return conv_inherit(parts->parts[0].path, parts, &footprint->image.options, footprint->image.main_lane,
+                        sink, survey->inherited_why, sizeof survey->inherited_why);
 }
 
 /* A footprint that is damaged, or cut, and has no call left is refused; one that is whole may be empty. */

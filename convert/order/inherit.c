@@ -1,5 +1,4 @@
 /* inherit.c - read a process' ancestors up to their forks, and its own earlier windows, keeping what is alive. */
-#include "convert/order/inherit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,39 +151,37 @@ static enum fp_status live_through(struct heirs *heirs, const struct ancestor *a
     return conv_track_settle(&heirs->heap.track);
 }
 
-/* The objects that are alive become the estate. */
-static enum fp_status settle_estate(const struct conv_heap *heap, struct conv_estate *estate)
+/* The objects that are alive become the child's. */
+static enum fp_status hand_over(const struct conv_heap *heap, uint32_t lane, const struct conv_sink *sink)
 {
     struct conv_heir *heirs;
     size_t count;
     enum fp_status status = conv_heap_heirs(heap, &heirs, &count);
     if (status != FP_OK)
         return status;
-    estate->objects = malloc((count + 1) * sizeof *estate->objects);
-    if (estate->objects == NULL) {
-        free(heirs);
-        return FP_ERR_MEMORY;
+    for (size_t i = 0; i < count && status == FP_OK; i++) {
+        struct conv_event object = conv_heap_object(heap, &heirs[i]);
+        object.lane = lane;
+        status = sink->inherit(sink->data, &object, 1);
     }
-    for (size_t i = 0; i < count; i++)
-        estate->objects[i] = conv_heap_object(heap, &heirs[i]);
-    estate->count = count;
     free(heirs);
-    return FP_OK;
+    return status;
 }
 
 enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
-                            const struct conv_options *options, struct conv_estate *estate)
+                            const struct conv_options *options, uint32_t lane, const struct conv_sink *sink,
+                            char *ret_why, size_t size)
 {
     struct ancestor *ancestors = calloc(CONV_ANCESTORS_MAX, sizeof *ancestors);
     struct heirs heirs = {0};
     size_t count;
     enum fp_status status = FP_OK;
-    *estate = (struct conv_estate){0};
+    ret_why[0] = '\0';
     if (ancestors == NULL || !conv_heap_init(&heirs.heap)) {
         free(ancestors);
         return FP_ERR_MEMORY;
     }
-    count = trace(path, child, ancestors, estate->why, sizeof estate->why);
+    count = trace(path, child, ancestors, ret_why, size);
     while (count > 0 && status == FP_OK) {
         const struct ancestor *ancestor = &ancestors[--count];
         status = live_through(&heirs, ancestor, options);
@@ -194,21 +191,15 @@ enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
             /* The objects alive now are not those that were alive at the fork. */
             conv_heap_release(&heirs.heap);
             status = conv_heap_init(&heirs.heap) ? FP_OK : FP_ERR_MEMORY;
-            if (estate->why[0] != '\0')
+            if (ret_why[0] != '\0')
                 continue; /* the first reason stands */
-            snprintf(estate->why, sizeof estate->why, "'%.100s' ends before its fork %llu, or is damaged",
+            snprintf(ret_why, size, "'%.100s' ends before its fork %llu, or is damaged",
                      conv_path_name(ancestor->path), (unsigned long long)ancestor->fork_number);
         }
     }
     if (status == FP_OK)
-        status = settle_estate(&heirs.heap, estate);
+        status = hand_over(&heirs.heap, lane, sink);
     conv_heap_release(&heirs.heap);
     free(ancestors);
     return status;
-}
-
-void conv_estate_release(struct conv_estate *estate)
-{
-    free(estate->objects);
-    *estate = (struct conv_estate){0};
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/recording/recording_json.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/words.h"
 
 /* ---- groups of processes ----------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #include "convert/recording/parts.h"
 
 #include "convert/base/error.h"
-#include "convert/recording/recording_json.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/arrays.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/words.h"

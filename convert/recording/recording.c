@@ -10,7 +10,6 @@
 
 #include "convert/base/survey_counts.h"
 #include "convert/recording/parts.h"
-#include "convert/recording/recording_json.h"
 #include "footprint/base/words.h"
 
 /* The files that the scan of a directory passed over. */

@@ -1,5 +1,5 @@
 /* site_tally.c - events to counts of their sites. */
-#include "convert/sites/site_tally.h"
+#include "convert/sites/sites.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 
 #include "convert/base/error.h"
 #include "convert/open/input.h"
-#include "convert/open/workload_input.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "footprint/fp/fp_sites.h"

@@ -14,7 +14,7 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/columns.h"
-#include "footprint/fp/sites_block.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/fp/usage.h"
 
 struct fp_reader {

@@ -1,5 +1,5 @@
 /* sites_block.c - nodes and modules to columns and back, everything checked that fp_sites.h promises. */
-#include "footprint/fp/sites_block.h"
+#include "footprint/fp/site_model.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "footprint/base/blockio.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/columns.h"
-#include "footprint/fp/sites_block.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/fp/usage.h"
 
 /* A size limit leaves this much for the usage, the trailer and its lane table. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "footprint/base/bytes.h"
-#include "footprint/fp/sites_block.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/wl/wl_reader.h"
 
 #define ADDRESSES_END (UINT64_C(1) << FP_ADDRESS_BITS)

@@ -21,7 +21,6 @@
 
 #include "footprint/base/proc.h"
 #include "footprint/base/process.h"
-#include "footprint/base/segment_file.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "record/attach/late_process.h"

@@ -9,7 +9,6 @@
 
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
-#include "convert/recording/recording_json.h"
 #include "fuzz/target.h"
 
 static char directory[128];

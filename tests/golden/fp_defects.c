@@ -1,6 +1,6 @@
 /* fp_defects.c - damaged footprints. */
 #include "footprint/fp/columns.h"
-#include "footprint/fp/sites_block.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/fp/usage.h"
 #include "golden/defects.h"
 

@@ -1,5 +1,5 @@
 /* wl_defects.c - damaged workloads. */
-#include "footprint/fp/sites_block.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/wl/window.h"
 #include "footprint/wl/workload.h"
 #include "golden/defects.h"

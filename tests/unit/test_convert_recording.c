@@ -2,7 +2,6 @@
  * with a damaged recording.json, with odd files among the footprints. */
 #include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
-#include "convert/recording/recording_json.h"
 #include "footprint/base/words.h"
 
 #include <sys/wait.h>

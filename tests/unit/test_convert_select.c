@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "convert/open/input.h"
-#include "convert/open/workload_input.h"
 #include "convert/select/selection_plan.h"
 #include "unit/events.h"
 #include "unit/harness.h"

@@ -1,7 +1,7 @@
 /* test_convert_usage.c - what a process used as a whole: the same in its footprint, in what info says, and in the workload that
  * comes of it; of merged processes the sum; what is not known stays so. */
 #include "convert/base/survey_counts.h"
-#include "convert/open/workload_input.h"
+#include "convert/open/input.h"
 #include "convert/recording/recording.h"
 #include "unit/recordings.h"
 

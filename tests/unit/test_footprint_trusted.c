@@ -6,7 +6,6 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "footprint/base/segment_file.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/footprint.h"
 #include "unit/harness.h"

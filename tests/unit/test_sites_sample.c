@@ -2,7 +2,7 @@
  * without bias, ranges that hold. Seeds are fixed: what passes once always does. */
 #include <math.h>
 
-#include "convert/sites/site_tally.h"
+#include "convert/sites/sites.h"
 #include "footprint/fp/fp_sites.h"
 #include "shim/preload/chosen.h"
 #include "unit/harness.h"
