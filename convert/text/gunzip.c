@@ -30,16 +30,6 @@ struct conv_gunzip {
     uint8_t in[BUFFER_BYTES], out[BUFFER_BYTES];
 };
 
-bool conv_gunzip_is_wanted(int fd)
-{
-    const off_t at = lseek(fd, 0, SEEK_CUR);
-    uint8_t bytes[2];
-    if (at < 0)
-        return true;
-    return pread(fd, bytes, sizeof bytes, at) == sizeof bytes && bytes[0] == GZIP_FIRST &&
-           bytes[1] == GZIP_SECOND;
-}
-
 struct conv_gunzip *conv_gunzip_new(int fd)
 {
     struct conv_gunzip *gunzip = calloc(1, sizeof *gunzip);

@@ -21,7 +21,7 @@
 struct conv_text {
     const char *path; /* borrowed */
     int fd;
-    struct conv_gunzip *gunzip; /* below the archive; NULL: it reads fd itself */
+    struct conv_gunzip *gunzip; /* below the archive */
     struct archive *archive;
     bool is_open;
     bool ended; /* the archive's only file was read to its end */
@@ -41,7 +41,7 @@ struct conv_text {
 
 static enum fp_status archive_fail(struct conv_text *text, struct conv_error *error)
 {
-    const char *damage = text->gunzip != NULL ? conv_gunzip_damage(text->gunzip) : NULL;
+    const char *damage = conv_gunzip_damage(text->gunzip);
     const int number = damage == NULL ? archive_errno(text->archive) : 0;
     const char *what = damage == NULL ? archive_error_string(text->archive) : damage;
     const uint64_t offset = text->offset + (text->end - text->begin);
@@ -93,7 +93,7 @@ static la_ssize_t read_gunzip(struct archive *archive, void *data, const void **
 static enum fp_status refuse_second_layer(struct conv_text *text, struct conv_error *error)
 {
     const bool is_zip = (archive_format(text->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP;
-    const bool is_gzip = text->gunzip != NULL && conv_gunzip_is_packed(text->gunzip);
+    const bool is_gzip = conv_gunzip_is_packed(text->gunzip);
     const int filters = archive_filter_count(text->archive) - 1; /* the last one reads the file */
     text->is_packed = is_gzip || is_zip || filters > 0;
     if (is_gzip + is_zip + filters <= CONV_LAYERS_MAX)
@@ -124,19 +124,17 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
     if (text->fd < 0)
         return conv_fail(error, text->path, FP_ERR_OPEN, errno, 0, "cannot open");
     text->archive = archive_read_new();
-    if (text->archive == NULL || !enable_formats(text->archive))
+    text->gunzip = conv_gunzip_new(text->fd);
+    if (text->archive == NULL || text->gunzip == NULL || !enable_formats(text->archive))
         return conv_fail_memory(error, text->path, "unpacking");
-    if (conv_gunzip_is_wanted(text->fd) && (text->gunzip = conv_gunzip_new(text->fd)) == NULL)
-        return conv_fail_memory(error, text->path, "unpacking");
-    if ((text->gunzip != NULL ? archive_read_open(text->archive, text->gunzip, NULL, read_gunzip, NULL)
-                              : archive_read_open_fd(text->archive, text->fd, BUFFER_BYTES)) != ARCHIVE_OK)
+    if (archive_read_open(text->archive, text->gunzip, NULL, read_gunzip, NULL) != ARCHIVE_OK)
         return archive_fail(text, error);
     status = next_member(text, error);
     if (status == FP_OK)
         status = refuse_second_layer(text, error);
     if (status != FP_END)
         return status;
-    if (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL)
+    if (conv_gunzip_damage(text->gunzip) != NULL)
         return archive_fail(text, error);
     (void)conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "is empty");
     return conv_no_remedy(error);
@@ -208,7 +206,7 @@ static enum fp_status next_block(struct conv_text *text, struct conv_error *erro
     text->unpacked += text->block_size;
     if (result == ARCHIVE_OK || result == ARCHIVE_RETRY)
         return check_ratio(text, error);
-    if (result != ARCHIVE_EOF || (text->gunzip != NULL && conv_gunzip_damage(text->gunzip) != NULL))
+    if (result != ARCHIVE_EOF || conv_gunzip_damage(text->gunzip) != NULL)
         return unpacking_failed(text, error);
     text->ended = true;
     return FP_OK;
@@ -364,9 +362,9 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
 static bool is_plain_file(const struct conv_text *text, uint64_t *ret_size)
 {
     struct stat stat_;
-    if (strcmp(text->path, "-") == 0 || text->gunzip != NULL || archive_filter_count(text->archive) > 1 ||
-        archive_format(text->archive) != ARCHIVE_FORMAT_RAW || fstat(text->fd, &stat_) != 0 ||
-        !S_ISREG(stat_.st_mode))
+    if (strcmp(text->path, "-") == 0 || conv_gunzip_is_packed(text->gunzip) ||
+        archive_filter_count(text->archive) > 1 || archive_format(text->archive) != ARCHIVE_FORMAT_RAW ||
+        fstat(text->fd, &stat_) != 0 || !S_ISREG(stat_.st_mode))
         return false;
     *ret_size = (uint64_t)stat_.st_size;
     return true;
@@ -419,10 +417,7 @@ enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_er
 
 uint64_t conv_text_position(const struct conv_text *text)
 {
-    const int64_t bytes = archive_filter_bytes(text->archive, -1);
-    if (text->gunzip != NULL)
-        return conv_gunzip_position(text->gunzip);
-    return bytes > 0 ? (uint64_t)bytes : 0;
+    return conv_gunzip_position(text->gunzip);
 }
 
 uint64_t conv_text_size(const struct conv_text *text)

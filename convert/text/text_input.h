@@ -21,11 +21,8 @@
 
 struct conv_gunzip;
 
-/* conv_gunzip_is_wanted - whether fd, where it can be read at any place, is packed by gzip; true also where it can be read
- * once only, as a pipe: conv_gunzip_read hands on as it is what is not packed. Takes nothing from fd. */
-bool conv_gunzip_is_wanted(int fd);
-
-/* conv_gunzip_new - a reader of fd, which stays the caller's. NULL: no memory. conv_gunzip_free accepts NULL. */
+/* conv_gunzip_new - a reader of fd, which stays the caller's; what is not packed it hands on as it is. NULL: no memory. conv_gunzip_free
+ * accepts NULL. */
 struct conv_gunzip *conv_gunzip_new(int fd);
 void conv_gunzip_free(struct conv_gunzip *gunzip);
 
