@@ -11,10 +11,9 @@
 #include "convert/base/error.h"
 #include "convert/export/export.h"
 #include "convert/open/input.h"
-#include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
-#include "convert/text/workload_text.h"
+#include "convert/text/text_input.h"
 #include "footprint/base/process.h"
 #include "footprint/fp/fp_sites.h"
 

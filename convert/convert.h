@@ -12,7 +12,6 @@
 #define MALLAB_CONVERT_CONVERT_H
 
 #include "convert/base/error.h"
-#include "convert/base/kind.h"
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
 

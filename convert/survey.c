@@ -8,10 +8,9 @@
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "convert/order/process_image.h"
-#include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
-#include "convert/text/workload_text.h"
+#include "convert/text/text_input.h"
 #include "footprint/base/arrays.h"
 #include "footprint/base/words.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "convert/open/input.h"
-#include "convert/recording/choose.h"
+#include "convert/recording/recording.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 #include "results/measure/base/lives.h"

@@ -12,8 +12,6 @@
 
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
-#include "convert/recording/choose.h"
-#include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "footprint/base/memory_bound.h"

@@ -9,11 +9,26 @@
 #include <stdint.h>
 
 #include "convert/base/error.h"
-#include "convert/base/kind.h"
+#include "convert/trace_formats.h" /* CONV_TRACES: made by convert/meson.build from its list */
 #include "footprint/base/call.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/footprint.h"
 #include "footprint/fp/usage.h"
+
+/* The kinds of files that mallab knows; their names are in convert/import/formats.h. */
+enum conv_kind {
+    CONV_KIND_UNKNOWN = 0,
+    CONV_KIND_FOOTPRINT,
+    CONV_KIND_WORKLOAD,
+    CONV_KIND_RECORDING,
+    CONV_KIND_RESULT, /* JSON of `mallab ab` */
+    CONV_KIND_TEXT,   /* a workload as text: docs/importing.md */
+    CONV_KIND_TAR,    /* files of any kind, packed by tar: nothing of it is read */
+/* Other tools' traces (docs/importing.md). Each is read by a struct conv_format, CONV_FORMAT_name. */
+#define CONV_KIND_OF(name) CONV_KIND_##name,
+    CONV_TRACES(CONV_KIND_OF)
+#undef CONV_KIND_OF
+};
 
 /* Rules: docs/order.md, by these names. The order is that of output. */
 enum conv_irregularity {

@@ -11,7 +11,7 @@
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "convert/ops/rewrite.h"
-#include "convert/text/workload_text.h"
+#include "convert/text/text_input.h"
 
 static const char *const FAULTS[CONV_FAULT_COUNT] = {
     [CONV_FAULT_NONE] = "none",     [CONV_FAULT_REFUSED] = "refused", [CONV_FAULT_FACTS] = "facts",

@@ -8,8 +8,8 @@
 #define MALLAB_CONVERT_CHECK_VERIFY_H
 
 #include "convert/base/error.h"
-#include "convert/base/kind.h"
 #include "convert/base/request.h"
+#include "convert/base/survey_counts.h"
 
 /* The kinds of faults; they are named in JSON. */
 enum conv_fault {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "convert/base/unnamed_file.h"
-#include "convert/text/workload_text.h"
+#include "convert/text/text_input.h"
 #include "footprint/wl/wl_file.h"
 
 #define ENTRY_BYTES_MAX  200u  /* of meta text on one line, before it is escaped */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/base/kind.h"
 #include "convert/base/request.h"
+#include "convert/base/survey_counts.h"
 #include "footprint/base/status.h"
 
 struct conv_import;

@@ -12,12 +12,9 @@
 #include "convert/import/import.h"
 #include "convert/ops/pair.h"
 #include "convert/order/process_image.h"
-#include "convert/recording/choose.h"
-#include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "convert/text/text_input.h"
-#include "convert/text/workload_text.h"
 #include "footprint/base/arrays.h"
 
 /* ---- what it is ------------------------------------------------------------------------------- */
@@ -210,24 +207,20 @@ static enum fp_status measure(const char *path, const struct conv_options *optio
 {
     struct conv_options whole = *options;
     struct conv_input input = {0};
-    struct conv_survey *survey;
+    struct conv_survey survey = {0};
     enum fp_status status;
     if (strcmp(path, "-") == 0)
         return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
                          "a share of its time cannot be told from a pipe: give times, or a file");
-    survey = calloc(1, sizeof *survey);
-    if (survey == NULL)
-        return conv_fail_memory(error, path, "reading");
     whole.select = (struct conv_selection){0};
     whole.progress = NULL;
-    status = conv_input_open(path, &whole, survey, error, &input);
+    status = conv_input_open(path, &whole, &survey, error, &input);
     if (status == FP_OK) {
-        status = conv_pass_run(&input, &whole, NULL, survey, error);
-        *ret_ns = survey->duration_ns;
+        status = conv_pass_run(&input, &whole, NULL, &survey, error);
+        *ret_ns = survey.duration_ns;
         input.close(input.data);
     }
-    conv_survey_release(survey);
-    free(survey);
+    conv_survey_release(&survey);
     return status;
 }
 

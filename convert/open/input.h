@@ -3,7 +3,6 @@
 #define MALLAB_CONVERT_OPEN_INPUT_H
 
 #include "convert/base/error.h"
-#include "convert/base/kind.h"
 #include "convert/base/request.h"
 #include "convert/base/source.h"
 #include "convert/base/survey_counts.h"

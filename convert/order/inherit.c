@@ -93,12 +93,9 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
                 parent_of(path, child, &ancestors[0], why, why_size);
     while (more) {
         struct conv_parts parts;
-        struct conv_error *error = calloc(1, sizeof *error);
+        struct conv_error error;
         const char *at = ancestors[count].path;
-        enum fp_status status = error != NULL ? conv_parts_open(at, ancestors[count].extent, &parts, error)
-                                              : FP_ERR_MEMORY;
-        free(error);
-        if (status != FP_OK) {
+        if (conv_parts_open(at, ancestors[count].extent, &parts, &error) != FP_OK) {
             snprintf(why, why_size, "'%.100s' cannot be read", conv_path_name(at));
             break;
         }
@@ -133,19 +130,15 @@ static enum fp_status live_through(struct heirs *heirs, const struct ancestor *a
 {
     const struct conv_options plain = {.memory_bytes = options->memory_bytes, .salvage = options->salvage};
     const struct conv_sink sink = {.data = heirs, .events = take_events, .is_live = is_live};
-    struct conv_survey *survey = calloc(1, sizeof *survey);
-    struct conv_error *error = calloc(1, sizeof *error);
+    struct conv_survey survey = {0};
+    struct conv_error error;
     struct conv_image image = {0};
-    enum fp_status status = FP_ERR_MEMORY;
     heirs->fork_number = ancestor->fork_number;
     heirs->reached = ancestor->fork_number == 0;
-    if (survey != NULL && error != NULL)
-        status = conv_image_open(&image, ancestor->path, ancestor->extent, &plain, error);
+    enum fp_status status = conv_image_open(&image, ancestor->path, ancestor->extent, &plain, &error);
     if (status == FP_OK)
-        status = conv_image_run(&image, &sink, survey, error);
+        status = conv_image_run(&image, &sink, &survey, &error);
     conv_image_close(&image);
-    free(survey);
-    free(error);
     if (status == FP_ERR_MEMORY)
         return status;
     return conv_track_settle(&heirs->heap.track);

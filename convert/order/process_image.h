@@ -7,7 +7,7 @@
 #include "convert/base/request.h"
 #include "convert/base/source.h"
 #include "convert/order/lane_cursor.h"
-#include "convert/recording/parts.h"
+#include "convert/recording/recording.h"
 #include "footprint/fp/footprint.h"
 
 /* ---- decode blocks on another processor before they are asked for -----------------------------------

@@ -1,5 +1,4 @@
 /* choose.c - the choice of a recording's processes, and how they belong together. */
-#include "convert/recording/choose.h"
 
 #include <stdio.h>
 #include <stdlib.h>

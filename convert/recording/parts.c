@@ -1,5 +1,4 @@
 /* parts.c - find, open and sum up an image's footprints. */
-#include "convert/recording/parts.h"
 
 #include "convert/base/error.h"
 #include "convert/recording/recording.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "convert/base/survey_counts.h"
-#include "convert/recording/parts.h"
 #include "footprint/base/words.h"
 
 /* The files that the scan of a directory passed over. */
@@ -272,6 +271,21 @@ static enum fp_status scan_list(const char *directory, struct conv_survey *surve
  *
  * Footprints alone cannot tell: a window's has a trailer, and its process runs on. */
 
+/* By what the names of an image's footprints have in common. The caller's reference. */
+static json_t *ends_of(const struct conv_recording *recording)
+{
+    json_t *ends = json_object();
+    for (size_t i = 0; i < recording->process_count; i++) {
+        const struct conv_recorded_process *process = &recording->processes[i];
+        char stem[CONV_STEM_BYTES];
+        uint32_t window;
+        if (process->file != NULL && process->ended != NULL &&
+            fp_part_name(process->file, CONV_STEM_BYTES, stem, &window))
+            json_object_set_new(ends, stem, json_string(process->ended));
+    }
+    return ends;
+}
+
 static const char *end_of(const struct conv_recording *recording, const json_t *told,
                           const struct conv_process *process)
 {
@@ -290,42 +304,34 @@ static const char *end_of(const struct conv_recording *recording, const json_t *
 /* Sets each process' `ended` in a recording that goes on: as the collector
  * told, as a footprint's end tells, or as the system's processes do. Nothing for others.
  * Returns  FP_OK, or FP_ERR_MEMORY in error. */
-static enum fp_status tell_ends(const char *directory, struct conv_survey *survey, struct conv_error *error)
+static enum fp_status tell_ends(const struct conv_recording *recording, const char *directory,
+                                struct conv_survey *survey, struct conv_error *error)
 {
-    struct conv_recording recording;
-    json_t *told;
     enum fp_status status = FP_OK;
     if (survey->recording_state != CONV_RECORDING_GOING_ON)
         return FP_OK;
-    if (conv_recording_read(directory, &recording, error) != FP_OK || recording.json == NULL)
-        return FP_OK; /* it was there just now, and said that it goes on: no word is no harm */
-    told = conv_recording_ends(&recording);
+    json_t *told = ends_of(recording);
     for (size_t i = 0; i < survey->process_count && status == FP_OK; i++) {
         struct conv_process *process = &survey->processes[i];
-        char *ended = strdup(end_of(&recording, told, process));
-        if (ended == NULL) {
-            status = conv_fail_memory(error, directory, "the list of processes");
-            break;
-        }
         free(process->ended);
-        process->ended = ended;
+        process->ended = strdup(end_of(recording, told, process));
+        if (process->ended == NULL)
+            status = conv_fail_memory(error, directory, "the list of processes");
     }
     json_decref(told);
-    conv_recording_release(&recording);
     return status;
 }
 
 /* Returns FP_OK also for a damaged file, which survey->recording_state and error tell then. */
-static enum fp_status read_json(const char *directory, struct conv_survey *survey, struct conv_error *error)
+static enum fp_status read_json(const char *directory, struct conv_survey *survey,
+                                struct conv_recording *ret_recording, struct conv_error *error)
 {
-    struct conv_recording recording;
-    enum fp_status status = conv_recording_read(directory, &recording, error);
+    enum fp_status status = conv_recording_read(directory, ret_recording, error);
     survey->recording_state = CONV_RECORDING_UNKNOWN;
-    if (status == FP_OK && recording.json == NULL)
+    if (status == FP_OK && ret_recording->json == NULL)
         EXPLAIN(survey, "it has no recording.json");
     else if (status == FP_OK)
-        status = take_list(directory, &recording, survey, error);
-    conv_recording_release(&recording);
+        status = take_list(directory, ret_recording, survey, error);
     if (status != FP_ERR_CORRUPT)
         return status;
     conv_survey_release(survey); /* of half a list nothing is believed */
@@ -375,28 +381,15 @@ void conv_recording_judge(struct conv_survey *survey, bool of_one)
                         survey->recording_why);
 }
 
-enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, struct conv_error *error)
+/* The footprints that are there are the processes, where recording.json lists none. */
+static enum fp_status take_files(const char *directory, const struct conv_recording *recording,
+                                 struct conv_survey *survey, struct conv_error *error)
 {
-    char directory[CONV_PATH_BYTES];
     struct passed_over passed = {0};
     uint64_t events = 0;
-    enum fp_status status;
-    conv_recording_directory(path, directory);
-    memset(error, 0, sizeof *error);
-    survey->kind = CONV_KIND_RECORDING;
-    snprintf(survey->input, sizeof survey->input, "%s", directory);
-    status = read_json(directory, survey, error);
-    if (status == FP_OK && survey->recording_state == CONV_RECORDING_ENDED_EARLY) {
-        /* It may have finished between our look at its file and our look for its process: then the file is new. */
-        survey->unfinished_why[0] = '\0';
-        survey->collector_pid = 0;
-        status = read_json(directory, survey, error);
-    }
-    if (status != FP_OK || survey->process_count > 0)
-        return status;
-    status = scan_list(directory, survey, &passed, error);
+    enum fp_status status = scan_list(directory, survey, &passed, error);
     if (status == FP_OK)
-        status = tell_ends(directory, survey, error);
+        status = tell_ends(recording, directory, survey, error);
     if (status != FP_OK)
         return status;
     if (survey->process_count == 0)
@@ -412,4 +405,27 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
     explain_passed_over(&passed, survey);
     memset(error, 0, sizeof *error); /* a damaged recording.json was made up for */
     return FP_OK;
+}
+
+enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, struct conv_error *error)
+{
+    char directory[CONV_PATH_BYTES];
+    struct conv_recording recording;
+    enum fp_status status;
+    conv_recording_directory(path, directory);
+    memset(error, 0, sizeof *error);
+    survey->kind = CONV_KIND_RECORDING;
+    snprintf(survey->input, sizeof survey->input, "%s", directory);
+    status = read_json(directory, survey, &recording, error);
+    if (status == FP_OK && survey->recording_state == CONV_RECORDING_ENDED_EARLY) {
+        /* It may have finished between our look at its file and our look for its process: then the file is new. */
+        survey->unfinished_why[0] = '\0';
+        survey->collector_pid = 0;
+        conv_recording_release(&recording);
+        status = read_json(directory, survey, &recording, error);
+    }
+    if (status == FP_OK && survey->process_count == 0)
+        status = take_files(directory, &recording, survey, error);
+    conv_recording_release(&recording);
+    return status;
 }

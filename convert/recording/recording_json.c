@@ -269,20 +269,6 @@ bool conv_recording_usage(const struct conv_recorded_process *process, struct fp
     return true;
 }
 
-json_t *conv_recording_ends(const struct conv_recording *recording)
-{
-    json_t *ends = json_object();
-    for (size_t i = 0; i < recording->process_count; i++) {
-        const struct conv_recorded_process *process = &recording->processes[i];
-        char stem[CONV_STEM_BYTES];
-        uint32_t window;
-        if (process->file != NULL && process->ended != NULL &&
-            fp_part_name(process->file, CONV_STEM_BYTES, stem, &window))
-            json_object_set_new(ends, stem, json_string(process->ended));
-    }
-    return ends;
-}
-
 void conv_recording_release(struct conv_recording *recording)
 {
     json_decref(recording->json);

@@ -1,5 +1,4 @@
 /* workload_text.c - lines of a workload text -> a workload writer. Every line is hostile until it is understood. */
-#include "convert/text/workload_text.h"
 
 #include <stdlib.h>
 #include <string.h>

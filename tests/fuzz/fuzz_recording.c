@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "fuzz/target.h"
 

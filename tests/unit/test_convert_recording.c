@@ -1,6 +1,5 @@
 /* test_convert_recording.c - recordings that are not finished: written to now, left by a killed collector, copied,
  * with a damaged recording.json, with odd files among the footprints. */
-#include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
 #include "footprint/base/words.h"
 

@@ -1,6 +1,6 @@
 /* test_convert_told.c - what was lost while recording, and why a recording is not complete: told alike by the recording, by each of its footprints,
  * and by the workload that comes of them; and which of its processes a recording is about. */
-#include "convert/recording/choose.h"
+#include "convert/recording/recording.h"
 #include "unit/harness.h"
 #include "unit/recordings.h"
 
