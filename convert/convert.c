@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,17 +104,12 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     struct wl_writer *writer = NULL;
     struct fp_stacks stacks = {0};
     const bool with_sites = input->stacks != NULL && !options->no_sites;
-    sigset_t held;
     enum fp_status status = FP_OK;
     if (with_sites)
         status = input->stacks(input->data, &stacks, error);
-    conv_hold_signals(&held);
     if (status == FP_OK)
         status = create_writer(out_path, descriptor, options, input, with_sites ? &stacks : NULL, survey,
                                error, &writer);
-    if (status == FP_OK)
-        conv_announce_temporary(wl_writer_temporary(writer));
-    conv_let_signals(&held);
     if (status == FP_OK)
         status = conv_pass_run(input, options, writer, survey, error);
     if (status == FP_OK) {
@@ -136,7 +130,6 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     }
     wl_writer_abandon(writer);
     fp_stacks_release(&stacks);
-    conv_announce_temporary(NULL);
     if (status != FP_OK)
         return status;
     assert(summary.ops == survey->ops && summary.live_bytes_peak == survey->live_bytes_peak);
@@ -158,10 +151,9 @@ static enum fp_status convert_events(const char *in_path, const char *out_path,
     enum fp_status status = conv_input_open(in_path, options, &report->survey, error, &input);
     if (status != FP_OK)
         return status;
-    if (report->survey.sample_bytes != 0 &&
-        conv_fail(error, in_path, FP_ERR_FOREIGN, 0, 0,
-                  "is a sample of objects, for sites and leaks: to replay, record without =BYTES") != FP_OK)
-        status = conv_no_remedy(error);
+    if (report->survey.sample_bytes != 0)
+        status = CONV_FOREIGN(
+            error, in_path, "is a sample of objects, for sites and leaks: to replay, record without =BYTES");
     if (status == FP_OK)
         status = conv_input_settle(in_path, &input, &settled, &report->survey, error);
     if (status == FP_OK && !direct)

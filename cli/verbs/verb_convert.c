@@ -7,7 +7,6 @@
 
 #include "cli/describe/describe.h"
 #include "cli/verbs/verbs.h"
-#include "convert/base/unnamed_file.h"
 #include "convert/export/export.h"
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
@@ -343,15 +342,6 @@ static json_t *report_json(const struct conv_report *report, const char *output)
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-static void remove_half_file(int signal_number)
-{
-    const char *temporary = conv_output_temporary();
-    if (temporary != NULL)
-        unlink(temporary);
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
 int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
 {
     char text[CONV_PATH_BYTES + 512];
@@ -364,20 +354,14 @@ int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
 
 int cli_convert_file(const struct cli_conversion *conversion, json_t **ret_report)
 {
-    static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
-    static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
     struct cli_progress line;
     struct conv_options with_progress = *conversion->options;
     struct conv_report report = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
-    struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
-    const struct sigaction action = {.sa_handler = remove_half_file};
-    fp_signals_take(NUMBERS, COUNT, &action, saved);
     cli_progress_of(&line, "convert", conversion->no_progress, &with_progress);
     const enum fp_status status = conv_file(conversion->input, conversion->output, &with_progress, &report,
                                             error);
     cli_progress_end(&line);
-    fp_signals_restore(NUMBERS, COUNT, saved);
     int code = CLI_DONE;
     if (status != FP_OK) {
         code = cli_conv_failed(conversion->verb, error);

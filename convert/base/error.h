@@ -44,8 +44,11 @@ enum fp_status conv_fail_with(struct conv_error *error, const char *path, const 
 /* conv_fail_memory - FP_ERR_MEMORY: there is no memory for `what`. */
 enum fp_status conv_fail_memory(struct conv_error *error, const char *path, const char *what);
 
-/* conv_no_remedy - what an error says is enough: no remedy is put behind it. Returns its status. */
+/* conv_no_remedy - what an error says is enough: no remedy is put behind it. Returns its status.
+ * CONV_FOREIGN - such an error of a file of another kind, in printf's words. */
 enum fp_status conv_no_remedy(struct conv_error *error);
+#define CONV_FOREIGN(error, path, ...)                                                                       \
+    ((void)conv_fail(error, path, FP_ERR_FOREIGN, 0, 0, __VA_ARGS__), conv_no_remedy(error))
 
 /* ---- how much a file may ask of a conversion before it is refused ------------------------------------
  *

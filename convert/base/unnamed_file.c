@@ -1,45 +1,14 @@
-/* unnamed_file.c - the name of the output under way; files without a name. */
+/* unnamed_file.c - files without a name. */
 #include "convert/base/unnamed_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A signal handler reads the name, which stays whole while the flag is up. */
-static char temporary_name[CONV_PATH_BYTES];
-static volatile sig_atomic_t temporary_stands;
-
-const char *conv_output_temporary(void)
-{
-    return temporary_stands ? temporary_name : NULL;
-}
-
-void conv_announce_temporary(const char *name)
-{
-    temporary_stands = 0;
-    if (name == NULL || strlen(name) >= sizeof temporary_name)
-        return;
-    strcpy(temporary_name, name);
-    temporary_stands = 1;
-}
-
-void conv_hold_signals(sigset_t *ret_held)
-{
-    sigset_t all;
-    (void)sigfillset(&all);                             /* cannot fail */
-    (void)pthread_sigmask(SIG_SETMASK, &all, ret_held); /* nor this, with these arguments */
-}
-
-void conv_let_signals(const sigset_t *held)
-{
-    (void)pthread_sigmask(SIG_SETMASK, held, NULL); /* cannot fail */
-}
 
 /* A file without a name, gone with its descriptor; -1 with errno set. */
 static int open_nameless(const char *directory)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/unnamed_file.h"
 #include "convert/text/text_input.h"
 #include "footprint/wl/wl_file.h"
 
@@ -280,13 +279,8 @@ static ssize_t append(void *data, const char *bytes, size_t size)
 static enum fp_status write_all(const struct conv_export_format *format, struct conv_export_job *job,
                                 const char *out_path, struct conv_report *report)
 {
-    sigset_t held;
     enum fp_status status = FP_OK;
-    conv_hold_signals(&held);
     job->status = wl_file_create(&job->file, out_path, job->options->overwrite);
-    if (job->status == FP_OK)
-        conv_announce_temporary(job->file.temporary);
-    conv_let_signals(&held);
     if (job->status == FP_OK) {
         (void)setvbuf(job->out, NULL, _IOFBF, BUFFER_BYTES); /* else it has a smaller one */
         status = format->write(job);
@@ -300,7 +294,6 @@ static enum fp_status write_all(const struct conv_export_format *format, struct 
     }
     report->bytes_out = job->file.bytes;
     wl_file_abandon(&job->file); /* of a finished file only names are left */
-    conv_announce_temporary(NULL);
     return status;
 }
 

@@ -299,10 +299,8 @@ static enum fp_status refuse_own(const struct conv_import *import, struct conv_h
 {
     if (head.size < 8 || memcmp(head.bytes, "MALLAB", 6) != 0)
         return FP_OK;
-    (void)conv_fail(error, import->path, FP_ERR_FOREIGN, 0, 0,
-                    "is a compressed or piped %s: give the plain file",
-                    head.bytes[6] == 'W' ? "workload" : "footprint");
-    return conv_no_remedy(error);
+    return CONV_FOREIGN(error, import->path, "is a compressed or piped %s: give the plain file",
+                        head.bytes[6] == 'W' ? "workload" : "footprint");
 }
 
 static enum fp_status find_format(struct conv_import *import, struct conv_head head, struct conv_error *error)

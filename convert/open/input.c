@@ -186,16 +186,13 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     case CONV_KIND_FOOTPRINT:
         return open_footprint(options, survey, ret_error, ret_input);
     case CONV_KIND_WORKLOAD:
-        (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
-        return conv_no_remedy(ret_error);
+        return CONV_FOREIGN(ret_error, path, "is a workload already");
     case CONV_KIND_TAR:
-        (void)conv_fail(
-            ret_error, path, FP_ERR_FOREIGN, 0, 0,
+        return CONV_FOREIGN(
+            ret_error, path,
             "is a tar archive: 'tar -xf' extracts it, then name what was in it, as a recording's directory");
-        return conv_no_remedy(ret_error);
     case CONV_KIND_RESULT:
-        (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");
-        return conv_no_remedy(ret_error);
+        return CONV_FOREIGN(ret_error, path, "is JSON, not something recorded");
     default:
         return conv_import_open(survey->input, kind, options, survey, ret_error, ret_input);
     }

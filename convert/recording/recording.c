@@ -271,7 +271,7 @@ static enum fp_status scan_list(const char *directory, struct conv_survey *surve
  *
  * Footprints alone cannot tell: a window's has a trailer, and its process runs on. */
 
-/* By what the names of an image's footprints have in common. The caller's reference. */
+/* The ends of processes, by what the names of an image's footprints have in common. The caller's reference. */
 static json_t *ends_of(const struct conv_recording *recording)
 {
     json_t *ends = json_object();

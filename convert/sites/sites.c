@@ -17,9 +17,7 @@ static enum fp_status take_stacks(const struct conv_input *input, const char *pa
                                   struct conv_error *error)
 {
     if (input->stacks == NULL) {
-        (void)conv_fail(error, path, FP_ERR_FOREIGN, 0, 0,
-                        "has no call stacks: record with 'mallab record --sites'");
-        return conv_no_remedy(error);
+        return CONV_FOREIGN(error, path, "has no call stacks: record with 'mallab record --sites'");
     }
     const enum fp_status status = input->stacks(input->data, &to->owner, error);
     to->stacks = to->owner.sites;
@@ -158,10 +156,9 @@ enum fp_status conv_sites_file(const char *path, const struct conv_options *opti
     snprintf(sites.survey.input, sizeof sites.survey.input, "%s", path);
     status = conv_resolve(path, options, &kind, ret_error);
     if (status == FP_OK && kind != CONV_KIND_FOOTPRINT && kind != CONV_KIND_RECORDING &&
-        kind != CONV_KIND_WORKLOAD && kind != CONV_KIND_UNKNOWN &&
-        conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0,
-                  "is no recording, footprint or workload, which alone have call stacks") != FP_OK)
-        status = conv_no_remedy(ret_error);
+        kind != CONV_KIND_WORKLOAD && kind != CONV_KIND_UNKNOWN)
+        status = CONV_FOREIGN(ret_error, path,
+                              "is no recording, footprint or workload, which alone have call stacks");
     if (status == FP_OK && kind == CONV_KIND_WORKLOAD && conv_process_asked(options))
         status = conv_fail(ret_error, path, FP_ERR_ARGUMENT, 0, 0,
                            "is a workload, of one process: leave out --process");

@@ -136,8 +136,7 @@ static enum fp_status open_archive(struct conv_text *text, struct conv_error *er
         return status;
     if (conv_gunzip_damage(text->gunzip) != NULL)
         return archive_fail(text, error);
-    (void)conv_fail(error, text->path, FP_ERR_FOREIGN, 0, 0, "is empty");
-    return conv_no_remedy(error);
+    return CONV_FOREIGN(error, text->path, "is empty");
 }
 
 /* Standard input that was only looked at, for whoever opens it next: what a pipe held cannot be read again. */

@@ -420,12 +420,10 @@ static enum fp_status check_first_line(struct reading *reading)
         return FP_OK;
     if (status == FP_OK && reading->line.length > strlen(CONV_TEXT_NAME) &&
         memcmp(reading->line.at, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)
-        (void)conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
-                        "is a workload text of another version; this one reads version 1");
-    else
-        (void)conv_fail(reading->error, reading->path, FP_ERR_FOREIGN, 0, 0,
-                        "is no workload text: its first line is not '%s'", CONV_TEXT_MAGIC);
-    return conv_no_remedy(reading->error);
+        return CONV_FOREIGN(reading->error, reading->path,
+                            "is a workload text of another version; this one reads version 1");
+    return CONV_FOREIGN(reading->error, reading->path, "is no workload text: its first line is not '%s'",
+                        CONV_TEXT_MAGIC);
 }
 
 static enum fp_status read_lines(struct reading *reading)

@@ -388,8 +388,3 @@ const struct fp_error *wl_writer_error(const struct wl_writer *writer)
     (void)wl_pack_wait(writer->pack); /* it may be about to write there */
     return &writer->file.error;
 }
-
-const char *wl_writer_temporary(const struct wl_writer *writer)
-{
-    return writer->file.temporary;
-}

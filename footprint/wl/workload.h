@@ -204,10 +204,8 @@ enum fp_status wl_writer_note(struct wl_writer *writer, const char *key, const c
 enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struct wl_summary *ret_summary,
                                 uint64_t *ret_bytes, struct fp_error *ret_error);
 
-/* wl_writer_abandon - remove the temporary file and free; NULL is accepted. Before a signal handler
- * ends the process: wl_writer_temporary() names the file to unlink (NULL for standard output). */
+/* wl_writer_abandon - remove what is unfinished and free; NULL is accepted. */
 void wl_writer_abandon(struct wl_writer *writer);
-const char *wl_writer_temporary(const struct wl_writer *writer);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
