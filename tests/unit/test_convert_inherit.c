@@ -97,7 +97,6 @@ TEST(the_living_are_inherited_by_age)
         /* Of an absurd size, too: its object went on living, and was released. Nothing of it may come back at the fork. */
         {"a4000:40 s4000 r0:4611686018427387904 a5000:50 f4000 k0:1", 1, "a5000:50"},
     };
-<<<<<<< HEAD
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         const char *why;
         write_process("sh.1.fp", 1, NULL, 0, CASES[i].parent);
@@ -105,25 +104,11 @@ TEST(the_living_are_inherited_by_age)
                   CASES[i].estate);
         CHECK_STR(why, "");
     }
-=======
-    struct conv_estate estate;
-    write_process("sh.1.fp", 1, NULL, 0, parent, 12);
-    estate_of(write_process("sh.2.fp", 2, "sh.1.fp", 1, ONE_FREE, 1), &estate);
-    CHECK_U64(estate.count, 4);
-    check_object(&estate, 0, FP_CALL_CALLOC, 0x2000, 4, 5);
-    check_object(&estate, 1, FP_CALL_NEW_ALIGNED, 0x3000, 7, 64);
-    check_object(&estate, 2, FP_CALL_MALLOC, 0x5000, 50, 0);
-    check_object(&estate, 3, FP_CALL_MALLOC, 0x1000, 11, 0);
-    CHECK_STR(estate.why, "");
-    estate_of(write_process("sh.3.fp", 3, "sh.1.fp", 2, ONE_FREE, 1), &estate);
-    CHECK_U64(estate.count, 5);
->>>>>>> 4b84ce7b (Files joined: a face for the rooms' folders; what a process began with is handed over at once)
 }
 
 /* A forked process releases what its parent allocated: no defect of the recording. */
 TEST(releases_of_a_parents_objects_are_no_defect)
 {
-<<<<<<< HEAD
     for (size_t forked = 0; forked < 2; forked++) {
         OWNED(conv_survey) survey = {0};
         const char *child = write_process("child.fp", 6, forked ? "sh.5.fp" : NULL, 0, ONE_FREE);
@@ -132,69 +117,17 @@ TEST(releases_of_a_parents_objects_are_no_defect)
         CHECK_U64(survey.irregular[CONV_INHERITED_FREES], forked);
         CHECK(survey.complete);
     }
-=======
-    static const struct call parent[] = {{FP_CALL_MALLOC, 0x4000, 40, 0},
-                                         {FP_MARK_RESIZE_FROM, 0x4000, 0, 0},
-                                         {FP_MARK_FORK, 0, 1, 0},
-                                         {FP_CALL_REALLOC, 0x5000, 50, 0}};
-    static const struct call failed[] = {{FP_CALL_MALLOC, 0x4000, 40, 0},
-                                         {FP_MARK_RESIZE_FROM, 0x4000, 0, 0},
-                                         {FP_CALL_REALLOC, 0, 50, 0},
-                                         {FP_MARK_FORK, 0, 1, 0}};
-    struct conv_estate estate;
-    write_process("way.1.fp", 1, NULL, 0, parent, 4);
-    estate_of(write_process("way.2.fp", 2, "way.1.fp", 1, ONE_FREE, 1), &estate);
-    CHECK_U64(estate.count, 1);
-    check_object(&estate, 0, FP_CALL_MALLOC, 0x4000, 40, 0);
-    write_process("failed.1.fp", 1, NULL, 0, failed, 4);
-    estate_of(write_process("failed.2.fp", 2, "failed.1.fp", 1, ONE_FREE, 1), &estate);
-    CHECK_U64(estate.count, 1);
-    check_object(&estate, 0, FP_CALL_MALLOC, 0x4000, 40, 0);
-}
-
-/* It failed, so its object went on living, and was released: nothing of it may come back at the fork. */
-TEST(a_realloc_to_an_absurd_size_has_failed)
-{
-    static const struct call parent[] = {{FP_CALL_MALLOC, 0x4000, 40, 0},
-                                         {FP_MARK_RESIZE_FROM, 0x4000, 0, 0},
-                                         {FP_CALL_REALLOC, 0, UINT64_C(1) << 62, 0},
-                                         {FP_CALL_MALLOC, 0x5000, 50, 0},
-                                         {FP_CALL_FREE, 0x4000, 0, 0},
-                                         {FP_MARK_FORK, 0, 1, 0}};
-    struct conv_estate estate;
-    write_process("absurd.1.fp", 1, NULL, 0, parent, 6);
-    estate_of(write_process("absurd.2.fp", 2, "absurd.1.fp", 1, ONE_FREE, 1), &estate);
-    CHECK_U64(estate.count, 1);
-    check_object(&estate, 0, FP_CALL_MALLOC, 0x5000, 50, 0);
->>>>>>> 4b84ce7b (Files joined: a face for the rooms' folders; what a process began with is handed over at once)
 }
 
 /* Grandparent, parent, child: what the parent released of the grandparent's is gone. */
 TEST(estates_pass_through_generations)
 {
-<<<<<<< HEAD
     OWNED(conv_survey) survey = {0};
     const char *why;
     write_process("g.1.fp", 1, NULL, 0, "a1000:10 a2000:20 k0:1");
     write_process("g.2.fp", 2, "g.1.fp", 1, "f1000 a1000:30 k0:1");
     const char *child = write_process("g.3.fp", 3, "g.2.fp", 1, ONE_FREE);
     CHECK_STR(estate_of(child, &why), "a2000:20 a1000:30");
-=======
-    static const struct call first[] = {
-        {FP_CALL_MALLOC, 0x1000, 10, 0}, {FP_CALL_MALLOC, 0x2000, 20, 0}, {FP_MARK_FORK, 0, 1, 0}};
-    static const struct call second[] = {
-        {FP_CALL_FREE, 0x1000, 0, 0}, {FP_CALL_MALLOC, 0x1000, 30, 0}, {FP_MARK_FORK, 0, 1, 0}};
-    struct conv_survey survey = {0};
-    struct conv_estate estate;
-    const char *child;
-    write_process("g.1.fp", 1, NULL, 0, first, 3);
-    write_process("g.2.fp", 2, "g.1.fp", 1, second, 3);
-    child = write_process("g.3.fp", 3, "g.2.fp", 1, ONE_FREE, 1);
-    estate_of(child, &estate);
-    CHECK_U64(estate.count, 2);
-    check_object(&estate, 0, FP_CALL_MALLOC, 0x2000, 20, 0);
-    check_object(&estate, 1, FP_CALL_MALLOC, 0x1000, 30, 0);
->>>>>>> 4b84ce7b (Files joined: a face for the rooms' folders; what a process began with is handed over at once)
     CHECK_U64(conv_survey_file(child, NULL, &survey, &error), FP_OK);
     CHECK_U64(survey.inherited_objects, 2);
     CHECK_U64(survey.inherited_bytes, 50);
@@ -217,7 +150,6 @@ TEST(what_cannot_be_known_is_left_out_and_told)
         {"p.1.fp", 0, "no mark of the fork"}, {"../p.1.fp", 1, "named strangely"},
         {"..", 1, "named strangely"},         {"c.2.fp", 1, "more than 64 ancestors"},
     };
-<<<<<<< HEAD
     write_process("p.1.fp", 1, NULL, 0, "a1000:10 k0:1");
     for (size_t i = 0; i < COUNT_OF(families); i++) {
         const char *why;
@@ -226,17 +158,6 @@ TEST(what_cannot_be_known_is_left_out_and_told)
             "");
         if (strstr(why, families[i].why) == NULL)
             CHECK_STR(why, families[i].why);
-=======
-    write_process("p.1.fp", 1, NULL, 0, parent, 2);
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        struct conv_estate estate;
-        const char *child = scratch_path("c.2.fp");
-        (void)unlink(child);
-        estate_of(write_process("c.2.fp", 2, families[i].fork_of, families[i].number, ONE_FREE, 1), &estate);
-        CHECK_U64(estate.count, 0);
-        if (strstr(estate.why, families[i].why) == NULL)
-            CHECK_STR(estate.why, families[i].why);
->>>>>>> 4b84ce7b (Files joined: a face for the rooms' folders; what a process began with is handed over at once)
     }
 }
 

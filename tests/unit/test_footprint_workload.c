@@ -328,7 +328,7 @@ TEST(a_killed_writer_leaves_nothing_and_keeps_what_was_there)
     int status = 0;
     pid_t child;
     fresh_path();
-    before = count_beside();
+    unsigned before = count_beside();
     CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
     if (count_beside() > before) {
         wl_writer_abandon(writer);
@@ -336,7 +336,7 @@ TEST(a_killed_writer_leaves_nothing_and_keeps_what_was_there)
         return;
     }
     CHECK_U64(wl_writer_finish(writer, 0, NULL, NULL, NULL), FP_OK);
-    unsigned before = count_beside();
+    before = count_beside();
     for (int turn = 0; turn < 2; turn++) {
         child = fork();
         if (child == 0) {
