@@ -178,8 +178,8 @@ static void put_head(struct conv_export_job *job)
 
 /* ---- its ops ------------------------------------------------------------------------------------------ */
 
-/* In decimal, behind a text: faster than printf, which these lines would be most of the time of. */
-static void put_number(FILE *out, const char *before, uint64_t number)
+/* In decimal, behind a text: faster than printf, which these lines would be most of the time of. Returns the place behind it. */
+static char *put_number(char *to, const char *before, uint64_t number)
 {
     char digits[20];
     char *at = digits + sizeof digits;
@@ -187,8 +187,11 @@ static void put_number(FILE *out, const char *before, uint64_t number)
         *--at = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    (void)fputs_unlocked(before, out); /* job->status tells; likewise of the next */
-    (void)fwrite_unlocked(at, 1, (size_t)(digits + sizeof digits - at), out);
+    while (*before != '\0')
+        *to++ = *before++;
+    while (at < digits + sizeof digits)
+        *to++ = *at++;
+    return to;
 }
 
 /* A time is stored for some ops, and one for a window's end: the last op is said to have that one, unless it has its
@@ -208,25 +211,25 @@ static void put_time(struct conv_export_job *job, uint32_t op)
     if (time_ns == job->time_ns && !is_noted)
         return;
     job->time_ns = time_ns;
-    put_number(job->out, "time ", time_ns);
-    putc_unlocked('\n', job->out);
+    fprintf(job->out, "time %" PRIu64 "\n", time_ns);
 }
 
 static void put_op(FILE *out, uint32_t thread, const struct wl_op *op)
 {
     const bool releases = fp_call_kind_of(op->call) == FP_KIND_RELEASE;
-    put_number(out, "", thread);
-    putc_unlocked(' ', out);
+    char line[200], *at = put_number(line, "", thread);
+    *at++ = ' ';
     for (const char *name = fp_call_name(op->call); *name != '\0'; name++)
-        putc_unlocked(*name == ' ' ? '_' : *name, out);
-    put_number(out, " ", op->id);
+        *at++ = *name == ' ' ? '_' : *name;
+    at = put_number(at, " ", op->id);
     if (!releases || fp_call_tells_size(op->call) || op->size != 0)
-        put_number(out, " ", op->size);
+        at = put_number(at, " ", op->size);
     if (fp_call_extra_of(op->call) == FP_EXTRA_COUNT)
-        put_number(out, " x ", op->count);
+        at = put_number(at, " x ", op->count);
     else if (fp_call_extra_of(op->call) == FP_EXTRA_ALIGNMENT)
-        put_number(out, " align ", UINT64_C(1) << op->align_log2);
-    (void)fputs_unlocked((op->align_log2 & WL_OP_FRESH) != 0 ? " fresh\n" : "\n", out);
+        at = put_number(at, " align ", UINT64_C(1) << op->align_log2);
+    at = stpcpy(at, (op->align_log2 & WL_OP_FRESH) != 0 ? " fresh\n" : "\n");
+    (void)fwrite_unlocked(line, 1, (size_t)(at - line), out); /* job->status tells */
 }
 
 static void put_window(struct conv_export_job *job)
