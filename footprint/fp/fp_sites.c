@@ -105,8 +105,8 @@ bool fp_stacks_add(struct fp_stacks *stacks, const struct fp_sites *from)
     if (!fp_stacks_reach(stacks, from->node_end))
         return false;
     for (uint32_t i = FP_SITE_FIRST; i < from->node_end && from->nodes != NULL; i++)
-        if (!fp_stacks_node(stacks, i, from->nodes[i]))
-            return false;
+        if (stacks->nodes[i].address == 0)
+            stacks->nodes[i] = from->nodes[i];
     for (uint32_t i = 0; i < from->module_count; i++)
         if (!fp_stacks_module(stacks, &from->modules[i], strlen(from->modules[i].path)))
             return false;
