@@ -102,14 +102,18 @@ static void check_sites(const struct fp_sites *sites)
     }
 }
 
+/* Few at a time, as a collector that finds them bit by bit. */
 static void write_sites(struct fp_writer *writer, const struct fp_sites *sites)
 {
+    struct fp_site_entry entries[1000];
+    uint32_t count = 0;
     check_sites(sites);
-    for (uint32_t site = FP_SITE_FIRST; site < sites->node_end; site++) {
-        const struct fp_site_entry entry = {site, fp_site_node_at(sites, site)};
-        if (entry.node.address != 0 && site < 1000)
-            FUZZ_CHECK(fp_writer_sites(writer, &entry, 1) == FP_OK);
+    for (uint32_t site = FP_SITE_FIRST; site < sites->node_end && site < 1000; site++) {
+        entries[count] = (struct fp_site_entry){site, fp_site_node_at(sites, site)};
+        count += entries[count].node.address != 0;
     }
+    for (uint32_t i = 0; i < count; i += 4)
+        FUZZ_CHECK(fp_writer_sites(writer, entries + i, count - i < 4 ? count - i : 4) == FP_OK);
     if (sites->module_count > 0)
         FUZZ_CHECK(fp_writer_modules(writer, sites->modules, sites->module_count) == FP_OK);
 }
@@ -141,12 +145,14 @@ static void check_same_usage(const struct fp_usage *a, const struct fp_usage *b)
 static void write_again(struct fp_reader *reader, const char *path)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
-    const struct fp_writer_options options = {.process_id = info->process_id,
-                                              .start_unix_ns = info->start_unix_ns};
+    const struct fp_writer_options options = {
+        .process_id = info->process_id, .start_unix_ns = info->start_unix_ns, .zstd_level = 1};
     struct fp_block_buffer buffer = {0};
     struct fp_writer *writer = NULL;
     FUZZ_CHECK(fp_writer_create(AT_FDCWD, path, &options, info->meta, info->meta_count, NULL, &writer) ==
                FP_OK);
+    if (info->sites != NULL)
+        write_sites(writer, info->sites);
     for (size_t i = 0; i < info->block_count; i++) {
         struct fp_block block;
         const enum fp_status status = fp_reader_block(reader, i, &buffer, &block);
@@ -160,8 +166,6 @@ static void write_again(struct fp_reader *reader, const char *path)
             FUZZ_CHECK(error->offset >= info->blocks[i].offset && error->offset <= info->file_bytes);
         }
     }
-    if (info->sites != NULL)
-        write_sites(writer, info->sites);
     if (info->usage != NULL) {
         check_usage(info->usage);
         FUZZ_CHECK(fp_writer_usage(writer, info->usage) == FP_OK);
@@ -204,7 +208,7 @@ static void compare(struct fp_reader *reader, struct fp_reader *again)
     fp_block_buffer_release(&buffers[1]);
 }
 
-void check_footprint(const uint8_t *bytes, size_t size)
+const char *check_footprint(const uint8_t *bytes, size_t size)
 {
     struct fp_reader *reader = NULL;
     struct fp_reader *again = NULL;
@@ -213,7 +217,7 @@ void check_footprint(const uint8_t *bytes, size_t size)
     const enum fp_status status = fp_reader_open(fuzz_input(bytes, size), &error, &reader);
     if (status != FP_OK) {
         FUZZ_CHECK(reader == NULL && error.status == status && error.what != NULL && error.offset <= size);
-        return;
+        return NULL;
     }
     FUZZ_CHECK(fp_reader_info(reader)->has_trailer || fp_reader_info(reader)->tail_error.status != FP_OK);
     FUZZ_CHECK(fp_reader_info(reader)->tail_error.offset <= size);
@@ -222,4 +226,5 @@ void check_footprint(const uint8_t *bytes, size_t size)
     compare(reader, again);
     fp_reader_close(again);
     fp_reader_close(reader);
+    return path;
 }

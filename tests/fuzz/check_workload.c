@@ -20,8 +20,6 @@ struct copying {
     struct object *objects;
     struct fp_stacks stacks;
     uint64_t ops, live_objects, end_ns;
-    uint32_t window_ops;
-    bool uniform;  /* every window but the last is of one size: then ids are those of the writer, too */
     bool complete; /* read to FP_END */
 };
 
@@ -72,8 +70,7 @@ static void copy_op(struct copying *copying, uint32_t thread, const struct wl_op
         object->live = false;
         object->bytes = 0;
     }
-    if (copying->uniform)
-        FUZZ_CHECK(op->id == 0 || object->written_id == op->id);
+    FUZZ_CHECK(op->id == 0 || object->written_id == op->id);
     if (op->id == 0)
         *object = (struct object){0};
 }
@@ -106,44 +103,64 @@ static void check_window_rules(const struct copying *copying, const struct wl_wi
     FUZZ_CHECK(window->op_count == 0 || wl_window_time(window, window->op_count - 1) <= window->facts.end_ns);
 }
 
+/* Ends a window where it ended, the last one with the file where it did: so ids and facts are those of the file that is read. */
 static void copy_window(struct copying *copying, const struct wl_window *window, uint64_t number)
 {
-    uint32_t op = 0;
+    uint32_t op = 0, noted = 0, touched = 0;
     check_window_rules(copying, window);
-    /* A smaller window ends the sameness of windows for those that follow, a larger one at once. */
-    if (copying->ops != number * copying->window_ops || window->op_count > copying->window_ops)
-        copying->uniform = false;
     for (uint32_t run = 0; run < window->run_count; run++) {
         const uint32_t thread = window->runs[run].thread;
         FUZZ_CHECK(thread < copying->summary->thread_count && window->runs[run].op_count > 0);
         FUZZ_CHECK(window->runs[run].op_count <= window->op_count - op);
         FUZZ_CHECK(number >= copying->summary->threads[thread].first_window &&
                    number <= copying->summary->threads[thread].last_window);
-        for (uint32_t i = 0; i < window->runs[run].op_count; i++, op++)
+        for (uint32_t i = 0; i < window->runs[run].op_count; i++, op++) {
+            if (noted < window->noted_count && window->noted[noted].op == op) {
+                wl_writer_note_time(copying->writer);
+                noted++;
+            }
             copy_op(copying, thread, &window->ops[op], window->sites != NULL ? window->sites[op] : 0,
-                    window->times_ns[op / WL_TIME_STRIDE]);
+                    wl_window_time(window, op));
+            if (touched < window->touched_count && window->touched[touched].op == copying->ops + op)
+                FUZZ_CHECK(wl_writer_touched(copying->writer, copying->objects[window->ops[op].id].written_id,
+                                             window->touched[touched++].share) == FP_OK);
+        }
     }
     FUZZ_CHECK(op == window->op_count && window->facts.live_objects == copying->live_objects);
+    FUZZ_CHECK(noted == window->noted_count && touched == window->touched_count);
+    if (number + 1 < copying->summary->windows ||
+        copying->summary->duration_ns - window->facts.end_ns >= FP_TIME_UNIT_NS)
+        FUZZ_CHECK(wl_writer_cut(copying->writer) == FP_OK);
     copying->ops += op;
     copying->end_ns = window->facts.end_ns;
+}
+
+/* Entries that a conversion counts stand behind the windows, the others before them. */
+static void begin_copy(struct copying *copying, const char *path)
+{
+    const struct wl_reader_info *info = wl_reader_info(copying->reader);
+    const uint32_t most = copying->summary->window_ops_max;
+    struct wl_writer_options options = {.window_ops = most < WL_WINDOW_OPS_MAX ? most + 1 : most,
+                                        .zstd_level = 1};
+    size_t begun = 0;
+    while (begun < info->meta_count && strncmp(info->meta[begun].key, "irregular_", 10) != 0)
+        begun++;
+    if (copying->stacks.sites.node_end > 0)
+        options.sites = &copying->stacks.sites;
+    FUZZ_CHECK(wl_writer_create(path, false, &options, info->meta, begun, NULL, &copying->writer) == FP_OK);
+    for (; begun < info->meta_count; begun++)
+        FUZZ_CHECK(wl_writer_note(copying->writer, info->meta[begun].key, info->meta[begun].value) == FP_OK);
 }
 
 static void read_all(struct copying *copying, const char *path)
 {
     const struct wl_summary *summary = copying->summary;
-    struct wl_writer_options options = {0};
-    const struct fp_meta *meta = wl_reader_info(copying->reader)->meta;
-    const size_t meta_count = wl_reader_info(copying->reader)->meta_count;
     struct wl_window window;
     uint64_t windows = 0;
-    enum fp_status status = wl_reader_next(copying->reader, &window);
-    copying->window_ops = status == FP_OK ? window.op_count : 1;
-    options.window_ops = copying->window_ops;
-    if (copying->stacks.sites.node_end > 0)
-        options.sites = &copying->stacks.sites;
+    enum fp_status status;
     copying->objects = calloc((size_t)summary->id_max + 1, sizeof *copying->objects);
     FUZZ_CHECK(copying->objects != NULL);
-    FUZZ_CHECK(wl_writer_create(path, false, &options, meta, meta_count, NULL, &copying->writer) == FP_OK);
+    begin_copy(copying, path);
     for (uint32_t i = 0; i < summary->thread_count; i++) {
         uint32_t thread;
         FUZZ_CHECK(wl_writer_thread(copying->writer, summary->threads[i].thread_id,
@@ -152,7 +169,7 @@ static void read_all(struct copying *copying, const char *path)
         if (summary->threads[i].exited)
             wl_writer_thread_exit(copying->writer, i);
     }
-    for (; status == FP_OK; status = wl_reader_next(copying->reader, &window))
+    while ((status = wl_reader_next(copying->reader, &window)) == FP_OK)
         copy_window(copying, &window, windows++);
     copying->complete = status == FP_END;
     if (copying->complete) {
@@ -192,78 +209,58 @@ static void read_stacks(struct copying *copying)
     FUZZ_CHECK(wl_reader_error(copying->reader)->status == status);
 }
 
-/* Hands out ops one by one, whatever the windows. */
-struct walk {
-    struct wl_reader *reader;
-    struct wl_window window;
-    uint32_t op, run, in_run;
-    uint64_t number;
-};
-
-static uint32_t walk_site(const struct walk *walk)
+static void check_same_window(const struct copying *copying, const struct wl_window *a,
+                              const struct wl_window *b, const struct fp_sites *written)
 {
-    return walk->window.sites != NULL ? walk->window.sites[walk->op - 1] : 0;
-}
-
-static const struct wl_op *walk_next(struct walk *walk, uint32_t *ret_thread)
-{
-    if (walk->op == walk->window.op_count) {
-        if (wl_reader_next(walk->reader, &walk->window) != FP_OK)
-            return NULL;
-        walk->op = 0;
-        walk->run = 0;
-        walk->in_run = 0;
+    FUZZ_CHECK(a->op_count == b->op_count && a->run_count == b->run_count);
+    FUZZ_CHECK(a->noted_count == b->noted_count && a->touched_count == b->touched_count);
+    for (uint32_t i = 0; i < a->run_count; i++)
+        FUZZ_CHECK(a->runs[i].thread == b->runs[i].thread && a->runs[i].op_count == b->runs[i].op_count);
+    for (uint32_t i = 0; i < a->op_count; i++) {
+        const struct wl_op *one = &a->ops[i], *other = &b->ops[i];
+        FUZZ_CHECK(one->call == other->call && one->id == other->id && one->size == other->size &&
+                   one->count == other->count && one->align_log2 == other->align_log2);
+        FUZZ_CHECK(copying->stacks.sites.node_end == 0 ||
+                   is_same_stack(&copying->stacks.sites, a->sites != NULL ? a->sites[i] : 0, written,
+                                 b->sites != NULL ? b->sites[i] : 0));
     }
-    if (walk->in_run == walk->window.runs[walk->run].op_count) {
-        walk->run++;
-        walk->in_run = 0;
-    }
-    *ret_thread = walk->window.runs[walk->run].thread;
-    walk->in_run++;
-    walk->number++;
-    return &walk->window.ops[walk->op++];
+    for (uint32_t i = 0; i < a->time_count; i++)
+        FUZZ_CHECK(a->times_ns[i] == b->times_ns[i]);
+    for (uint32_t i = 0; i < a->noted_count; i++)
+        FUZZ_CHECK(a->noted[i].op == b->noted[i].op && a->noted[i].time_ns == b->noted[i].time_ns);
+    for (uint32_t i = 0; i < a->touched_count; i++)
+        FUZZ_CHECK(a->touched[i].op == b->touched[i].op && a->touched[i].share == b->touched[i].share);
 }
 
 static void compare(const struct copying *copying, const char *path)
 {
-    struct walk first = {.reader = copying->reader};
-    struct walk second = {0};
+    struct wl_reader *again;
+    struct wl_window first, second;
     struct fp_stacks stacks;
-    FUZZ_CHECK(wl_reader_open_sites(path, NULL, &second.reader) == FP_OK);
-    FUZZ_CHECK(wl_reader_stacks(second.reader, &stacks) == FP_OK);
-    FUZZ_CHECK(wl_reader_summary(second.reader)->ops == copying->ops);
-    FUZZ_CHECK(wl_reader_summary(second.reader)->thread_count == copying->summary->thread_count);
-    wl_reader_rewind(first.reader);
-    for (uint64_t i = 0; i < copying->ops; i++) {
-        uint32_t threads[2] = {0, 0}; /* gcc does not see that both are set where neither is NULL */
-        const struct wl_op *a = walk_next(&first, &threads[0]);
-        const struct wl_op *b = walk_next(&second, &threads[1]);
-        FUZZ_CHECK(a != NULL && b != NULL && threads[0] == threads[1]);
-        FUZZ_CHECK(a->call == b->call && a->size == b->size && a->count == b->count &&
-                   a->align_log2 == b->align_log2);
-        FUZZ_CHECK((a->id == 0) == (b->id == 0) && (!copying->uniform || a->id == b->id));
-        FUZZ_CHECK(
-            copying->stacks.sites.node_end == 0 ||
-            is_same_stack(&copying->stacks.sites, walk_site(&first), &stacks.sites, walk_site(&second)));
-        if (copying->uniform && i % copying->window_ops % WL_TIME_STRIDE == 0) {
-            const size_t time = (size_t)(i % copying->window_ops / WL_TIME_STRIDE);
-            FUZZ_CHECK(first.window.times_ns[time] == second.window.times_ns[time]);
-        }
+    FUZZ_CHECK(wl_reader_open_sites(path, NULL, &again) == FP_OK);
+    FUZZ_CHECK(wl_reader_stacks(again, &stacks) == FP_OK);
+    FUZZ_CHECK(wl_reader_summary(again)->ops == copying->ops);
+    FUZZ_CHECK(wl_reader_summary(again)->thread_count == copying->summary->thread_count);
+    wl_reader_rewind(copying->reader);
+    while (wl_reader_next(copying->reader, &first) == FP_OK) {
+        FUZZ_CHECK(wl_reader_next(again, &second) == FP_OK);
+        check_same_window(copying, &first, &second, &stacks.sites);
     }
+    FUZZ_CHECK(wl_reader_next(again, &second) == FP_END);
     fp_stacks_release(&stacks);
-    wl_reader_close(second.reader);
+    wl_reader_close(again);
 }
 
-void check_workload(const uint8_t *bytes, size_t size)
+const char *check_workload(const uint8_t *bytes, size_t size)
 {
-    struct copying copying = {.uniform = true};
+    struct copying copying = {0};
     struct fp_error error = {0};
     const char *path = fuzz_output();
     enum fp_status status = wl_reader_open_sites(fuzz_input(bytes, size), &error, &copying.reader);
     if (status != FP_OK) {
         FUZZ_CHECK(copying.reader == NULL && error.status == status && error.what != NULL);
         FUZZ_CHECK(error.offset <= size);
-        return;
+        return NULL;
     }
     copying.summary = wl_reader_summary(copying.reader);
     read_stacks(&copying);
@@ -277,4 +274,5 @@ void check_workload(const uint8_t *bytes, size_t size)
     free(copying.objects);
     fp_stacks_release(&copying.stacks);
     wl_reader_close(copying.reader);
+    return copying.complete ? path : NULL;
 }

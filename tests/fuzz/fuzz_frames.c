@@ -23,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (frame == CONVERT || frame == ANDROID)
         check_convert(image.bytes, image.size, frame == CONVERT ? "footprint" : "android");
     else if (is_workload)
-        check_workload(image.bytes, image.size);
+        (void)check_workload(image.bytes, image.size);
     else
-        check_footprint(image.bytes, image.size);
+        (void)check_footprint(image.bytes, image.size);
     image_release(&image);
     return 0;
 }

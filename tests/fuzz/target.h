@@ -31,9 +31,10 @@ const char *fuzz_input(const uint8_t *bytes, size_t size);
 const char *fuzz_output(void);
 
 /* check_footprint, check_workload - read; hold what was read against the promises of the headers; write it
- * again, read that, and compare. */
-void check_footprint(const uint8_t *bytes, size_t size);
-void check_workload(const uint8_t *bytes, size_t size);
+ * again, read that, and compare.
+ * Return     the path of what was written, valid until the next call; NULL where nothing, or not all, was read. */
+const char *check_footprint(const uint8_t *bytes, size_t size);
+const char *check_workload(const uint8_t *bytes, size_t size);
 
 /* check_convert - survey, convert, or both, by the input's turn; an error names itself and leaves no output, success leaves a workload that reads to
  * its end and has the report's totals. from: the format, as conv_options.from; NULL: it is found out. */
