@@ -144,6 +144,44 @@ TEST(committed_files_read_as_their_text)
     each_valid(check_read);
 }
 
+/* Read as whole to its end. */
+static enum fp_status status_of(const char *name, const struct image *image)
+{
+    const char *path = scratch_path(is_workload(name) ? "damaged.wl" : "damaged.fp");
+    CHECK(image_store(image, path));
+    const struct dump_result result = is_workload(name) ? dump_workload(path, NULL)
+                                                        : dump_footprint(path, NULL);
+    CHECK(unlink(path) == 0);
+    return result.error.status;
+}
+
+/* The file ends at each of its first and last bytes, and at some between; each 29th bit is another. */
+static void check_damage(const char *name)
+{
+    OWNED(image) image = {0};
+    load(&image, committed("valid", name, ""));
+    if (status_of(name, &image) != FP_OK) /* as no-trailer.fp */
+        return;
+    for (size_t bit = 0; bit < image.size * 8; bit += 29) {
+        image.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        if (status_of(name, &image) == FP_OK)
+            HARNESS_FAIL("%s: bit %zu may be anything", name, bit);
+        image.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    const size_t size = image.size;
+    for (size_t cut = 0; cut < size; cut += cut < 200 || cut + 200 > size ? 1 : 97) {
+        image.size = cut;
+        const enum fp_status status = status_of(name, &image);
+        if (status != FP_ERR_FOREIGN && status != FP_ERR_TRUNCATED)
+            HARNESS_FAIL("%s, cut at byte %zu: %s", name, cut, fp_status_name(status));
+    }
+}
+
+TEST(every_cut_and_every_flipped_bit_is_noticed)
+{
+    each_valid(check_damage);
+}
+
 static void put_result(const char *name, const struct dump_result *result, char *ret_line, size_t size)
 {
     snprintf(ret_line, size, "%-32s %-6s %2lu %-9s %6" PRIu64 "  %s\n", name, result->stage, result->number,

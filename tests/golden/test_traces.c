@@ -160,6 +160,45 @@ TEST(traces_convert_to_their_text)
             HARNESS_FAIL("no trace of format '%s'", format->name);
 }
 
+/* ---- as text ------------------------------------------------------------------------------- */
+
+static char *dump_text(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        abort();
+    CHECK_U64(dump_workload(path, out).error.status, FP_OK);
+    if (fclose(out) != 0)
+        abort();
+    return text;
+}
+
+/* A golden workload comes back from text with all that is in it. Call sites have no text. */
+static void check_text_of(const char *name)
+{
+    static struct conv_error error;
+    static struct conv_report report;
+    const char *path = committed("valid", name, ""), *txt = scratch_path("as.txt"),
+               *back = scratch_path("back.wl");
+    const struct conv_options text = {.to = "text", .overwrite = true}, workload = {.overwrite = true};
+    if (!ends_with(name, ".wl") || strcmp(name, "sites.wl") == 0)
+        return;
+    CHECK_U64(conv_file(path, txt, &text, &report, &error), FP_OK);
+    conv_report_release(&report);
+    CHECK_U64(conv_file(txt, back, &workload, &report, &error), FP_OK);
+    conv_report_release(&report);
+    OWNED_TEXT *kept = dump_text(path), *made = dump_text(back);
+    if (strcmp(kept, made) != 0)
+        HARNESS_FAIL("%s is another behind its text", name);
+}
+
+TEST(workloads_come_back_from_their_text)
+{
+    CHECK(each_file("valid", "", check_text_of) > 8);
+}
+
 /* ---- invalid ------------------------------------------------------------------------------- */
 
 static FILE *answers;

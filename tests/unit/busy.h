@@ -7,6 +7,7 @@
 #include "unit/random.h"
 
 static uint64_t busy_random;
+static bool busy_in_place; /* options.in_place */
 
 static inline uint64_t random_below(uint64_t bound)
 {
@@ -16,7 +17,7 @@ static inline uint64_t random_below(uint64_t bound)
 /* Of so many ops. Of five threads and more the last one comes late and goes early. */
 static inline void write_busy(const char *path, uint32_t threads, uint32_t window_ops, uint32_t ops)
 {
-    const struct wl_writer_options options = {.window_ops = window_ops};
+    const struct wl_writer_options options = {.window_ops = window_ops, .in_place = busy_in_place};
     struct wl_writer *writer = NULL;
     uint32_t live[64], live_count = 0, thread;
     uint64_t bytes[64], now = 0;

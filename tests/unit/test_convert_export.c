@@ -4,97 +4,31 @@
 #include "convert/open/input.h"
 #include "footprint/wl/workload.h"
 
+#include "unit/busy.h"
 #include "unit/harness.h"
-#include "unit/random.h"
 #include "unit/scratch.h"
 
 static struct conv_error error;
-static uint64_t random_state = 11;
 
-static uint64_t random_below(uint64_t bound)
+/* Entries with what text has for itself, one of them of several lines; all ops at one time, which is the end, too. */
+static void write_odd(const char *path)
 {
-    return test_random(&random_state) % bound;
-}
-
-static uint8_t random_call(enum fp_call_kind kind)
-{
-    uint8_t call;
-    do
-        call = (uint8_t)(1 + random_below(FP_CALL_COUNT - 1));
-    while (fp_call_kind_of(call) != kind);
-    return call;
-}
-
-/* Alignments, also 0 and those that are no power of two, and counts too large for an op. */
-static struct fp_shape random_shape(enum fp_call_kind kind, bool plain)
-{
-    static const uint64_t extras[] = {0, 1, 2, 3, 24, 32, 31, 4096, 70000, 65535};
-    struct fp_shape shape = {.call = FP_CALL_MALLOC, .size = random_below(500)};
-    if (kind == FP_KIND_RESIZE)
-        shape.call = FP_CALL_REALLOC;
-    if (kind == FP_KIND_RELEASE)
-        shape = (struct fp_shape){.call = FP_CALL_FREE};
-    if (plain)
-        return shape;
-    shape.call = random_call(kind);
-    if (fp_call_extra_of(shape.call) != FP_EXTRA_NONE)
-        shape.extra = extras[random_below(COUNT_OF(extras))];
-    return shape;
-}
-
-struct scene {
-    uint32_t threads, window_ops, ops;
-    uint64_t step_ns, end_ns; /* end: after the last op */
-    bool plain;
-};
-
-static void write_scene(const char *path, const struct scene *scene)
-{
-    static const struct fp_meta meta[] = {{"program", "a \\ b  "}, {"source", ""}, {"k=", "x=\x01\xc3\xa4"}};
-    const struct wl_writer_options options = {.window_ops = scene->window_ops};
-    static uint32_t ids[4096];
-    static uint64_t bytes[4096];
+    static const struct fp_meta meta[] = {{"program", "a \\ b  "}, {"source", ""}, {"k", "x=\x01\xc3\xa4"}};
+    const struct wl_writer_options options = {.window_ops = 17};
+    const struct fp_shape shape = {FP_CALL_MALLOC, 8, 0};
     static char long_value[3000];
     struct wl_writer *writer = NULL;
-    uint32_t live = 0, thread = 0;
-    uint64_t now = 12345;
-    CHECK_U64(wl_writer_create(path, true, &options, meta, 2, NULL, &writer), FP_OK);
-    for (uint32_t i = 0; i < scene->threads; i++)
-        CHECK_U64(wl_writer_thread(writer, 700 + i * 3, i == 1, &thread), FP_OK);
-    for (uint32_t i = 0; i < scene->ops; i++) {
-        const uint64_t choice = random_below(10);
-        const uint32_t victim = live > 0 ? (uint32_t)random_below(live) : 0;
-        struct fp_shape shape;
-        enum fp_status status;
-        now += random_below(scene->step_ns + 1);
-        if (random_below(4) == 0)
-            thread = (uint32_t)random_below(scene->threads);
-        if ((choice < 5 && live < 4096) || live == 0) {
-            shape = random_shape(choice == 0 ? FP_KIND_RESIZE : FP_KIND_ALLOCATE, scene->plain);
-            status = wl_writer_allocate(writer, thread, &shape, now, &ids[live]);
-            bytes[live++] = fp_shape_bytes(&shape);
-        } else if (choice < 7) {
-            shape = random_shape(FP_KIND_RESIZE, scene->plain);
-            status = wl_writer_resize(writer, thread, &shape, now, ids[victim], bytes[victim]);
-            bytes[victim] = fp_shape_bytes(&shape);
-        } else if (choice == 7 && i % 8 == 0) {
-            shape = random_shape(FP_KIND_RELEASE, scene->plain);
-            status = wl_writer_release(writer, thread, &shape, now, 0, 0);
-        } else {
-            shape = random_shape(FP_KIND_RELEASE, scene->plain);
-            status = wl_writer_release(writer, thread, &shape, now, ids[victim], bytes[victim]);
-            ids[victim] = ids[--live];
-            bytes[victim] = bytes[live];
-        }
-        CHECK_U64(status, FP_OK);
-    }
-    if (scene->threads > 2)
-        wl_writer_thread_exit(writer, 2);
+    uint32_t thread, id;
+    CHECK_U64(wl_writer_create(path, true, &options, meta, 3, NULL, &writer), FP_OK);
+    CHECK_U64(wl_writer_thread(writer, 700, false, &thread), FP_OK);
+    CHECK_U64(wl_writer_thread(writer, 703, true, &thread), FP_OK);
+    for (uint32_t i = 0; i < 40; i++)
+        CHECK_U64(wl_writer_allocate(writer, i % 2, &shape, 12345, &id), FP_OK);
     memset(long_value, 'y', sizeof long_value - 1);
     long_value[200] = ' '; /* where one line of text ends and the next begins */
     CHECK_U64(wl_writer_note(writer, "complete", "yes"), FP_OK);
     CHECK_U64(wl_writer_note(writer, "long", long_value), FP_OK);
-    CHECK_U64(wl_writer_finish(writer, now + scene->end_ns, NULL, NULL, NULL), FP_OK);
+    CHECK_U64(wl_writer_finish(writer, 12345, NULL, NULL, NULL), FP_OK);
 }
 
 static void check_same_bytes(const char *a, const char *b)
@@ -117,32 +51,37 @@ static enum fp_status convert(const char *in, const char *out, const char *to, s
     return status;
 }
 
+static void check_comes_back(const char *wl, uint64_t ops)
+{
+    const char *txt = scratch_path("a.txt"), *back = scratch_path("b.wl");
+    struct conv_report report;
+    CHECK_U64(convert(wl, txt, "text", &report), FP_OK);
+    CHECK_STR(report.format, "text");
+    CHECK_U64(report.survey.ops, ops);
+    conv_report_release(&report);
+    CHECK_U64(conv_detect(txt), CONV_KIND_TEXT);
+    CHECK_U64(convert(txt, back, NULL, &report), FP_OK);
+    CHECK_U64(report.survey.kind, CONV_KIND_TEXT);
+    CHECK_U64(report.survey.ops, ops);
+    conv_report_release(&report);
+    check_same_bytes(wl, back);
+}
+
+/* Workloads of every shape: tests/golden, test_traces.c. */
 TEST(text_comes_back_to_the_same_bytes)
 {
-    static const struct scene scenes[] = {
-        {1, 0, 500, 300, 100000, false},  {4, 64, 1000, 300, 100000, false}, {4, 64, 1000, 0, 0, true},
-        {3, 100, 100, 300, 0, true},      {3, 100, 100, 300, 9999, true},    {3, 97, 97, 300, 9999, true},
-        {3, 97, 97, 300, 0, true},        {2, 0, 97, 300, 9999, true},       {2, 0, 8192, 50, 9999, true},
-        {2, 8193, 8193, 50, 9999, true},  {2, 65536, 70000, 50, 0, false},   {90, 700, 20000, 90, 50, true},
-        {2, 8192, 140000, 50, 70, false}, {2, 1, 40, 1000, 9999, false},     {1, 17, 0, 0, 500, true},
-    };
-    const char *wl = scratch_path("a.wl"), *txt = scratch_path("a.txt"), *back = scratch_path("b.wl");
+    static const struct {
+        uint32_t threads, window_ops, ops;
+    } scenes[] = {{1, 0, 500},      {4, 64, 1000},     {3, 100, 100},   {3, 97, 97},
+                  {2, 0, 97},       {2, 0, 8192},      {2, 8193, 8193}, {2, 65536, 70000},
+                  {90, 700, 20000}, {2, 8192, 140000}, {2, 1, 40},      {1, 17, 0}};
+    const char *wl = scratch_path("a.wl");
     for (size_t i = 0; i < COUNT_OF(scenes); i++) {
-        struct conv_report report;
-        write_scene(wl, &scenes[i]);
-        CHECK_U64(convert(wl, txt, "text", &report), FP_OK);
-        CHECK_STR(report.format, "text");
-        CHECK_U64(report.survey.ops, scenes[i].ops);
-        conv_report_release(&report);
-        CHECK_U64(conv_detect(txt), CONV_KIND_TEXT);
-        CHECK_U64(convert(txt, back, NULL, &report), FP_OK);
-        CHECK_U64(report.survey.kind, CONV_KIND_TEXT);
-        CHECK_U64(report.survey.ops, scenes[i].ops);
-        conv_report_release(&report);
-        check_same_bytes(wl, back);
-        if (harness_failures > 0)
-            HARNESS_FAIL("scene %zu", i);
+        write_busy(wl, scenes[i].threads, scenes[i].window_ops, scenes[i].ops);
+        check_comes_back(wl, scenes[i].ops);
     }
+    write_odd(wl);
+    check_comes_back(wl, 40);
 }
 
 TEST(a_workload_stays_itself)
@@ -150,7 +89,7 @@ TEST(a_workload_stays_itself)
     const char *wl = scratch_path("same.wl"), *copy = scratch_path("copy.wl");
     const struct conv_options some = {.select = {.head = 10}};
     static struct conv_report report;
-    write_scene(wl, &(struct scene){3, 50, 1000, 90, 50, false});
+    write_busy(wl, 3, 50, 1000);
     CHECK_U64(convert(wl, copy, "workload", NULL), FP_OK);
     check_same_bytes(wl, copy);
     CHECK_U64(convert(wl, copy, NULL, NULL), FP_OK);
@@ -162,7 +101,7 @@ TEST(a_workload_stays_itself)
 TEST(an_unknown_format_is_refused_with_the_known_ones)
 {
     const char *wl = scratch_path("some.wl"), *out = scratch_path("some.out");
-    write_scene(wl, &(struct scene){3, 50, 1000, 90, 50, false});
+    write_busy(wl, 3, 50, 1000);
     CHECK_U64(convert(wl, out, "svg", NULL), FP_ERR_ARGUMENT);
     CHECK(strstr(error.what, "workload, text") != NULL);
     CHECK_U64(conv_error_exit_code(&error), 2);
