@@ -1,6 +1,6 @@
 /* Shows: each trace of traces/ converts to the very ops, facts, irregularities and notes that stand in the text beside
  * it, whether its format is found out or named; each trace of invalid/ is refused with the words and the exit code that
- * invalid/traces.txt lists.
+ * invalid/traces.txt lists, and with --salvage converts to the facts that stand there, or is refused again.
  *
  * Binary traces are written as hexadecimal digits with comments behind '#', in files *.hex.
  * MALLAB_GOLDEN_UPDATE=1 rewrites what is expected in the source tree. */
@@ -222,19 +222,34 @@ static void check_refused(const char *name)
     static struct conv_error error;
     const char *path = trace_path("invalid", name);
     const char *out_path = scratch_path("refused.wl");
-    const struct conv_options options = {.from = format_of(name)};
-    struct conv_report report = {0};
+    struct conv_options options = {.from = format_of(name)};
+    OWNED(conv_report) report = {0};
+    OWNED(conv_survey) survey = {0};
     char words[2048];
     CHECK(options.from != NULL);
     if (conv_file(path, out_path, &options, &report, &error) == FP_OK) {
         HARNESS_FAIL("%s was accepted", name);
-        conv_report_release(&report);
         return;
     }
     CHECK(access(out_path, F_OK) != 0);
     error.path[0] = '\0';
     fprintf(answers, "%-36s %d  %s\n", name, conv_error_exit_code(&error),
             conv_error_text(&error, words, sizeof words));
+    options.salvage = true;
+    if (conv_file(path, out_path, &options, &report, &error) != FP_OK) {
+        error.path[0] = '\0';
+        fprintf(answers, "salvage %d  %s\n\n", conv_error_exit_code(&error),
+                conv_error_text(&error, words, sizeof words));
+        return;
+    }
+    tell_survey(&report.survey, answers);
+    fprintf(answers, "requested %" PRIu64 " bytes, at the end %" PRIu64 ", lost %" PRIu64 "\n\n",
+            report.survey.requested_bytes, report.survey.live_bytes_end, report.survey.lost_marks);
+    CHECK_U64(conv_survey_file(out_path, NULL, &survey, &error), FP_OK);
+    CHECK(memcmp(survey.irregular, report.survey.irregular, sizeof survey.irregular) == 0);
+    CHECK_U64(survey.lost_marks, report.survey.lost_marks);
+    CHECK(survey.complete == report.survey.complete);
+    CHECK(unlink(out_path) == 0);
 }
 
 TEST(damaged_traces_are_refused_as_listed)
@@ -244,7 +259,7 @@ TEST(damaged_traces_are_refused_as_listed)
     answers = open_memstream(&text, &size);
     if (answers == NULL)
         abort();
-    fputs("# file, exit code, message\n", answers);
+    fputs("# file, exit code, message; what it is with --salvage\n", answers);
     CHECK(each_file("invalid", "trace-", check_refused) > 20);
     if (fclose(answers) != 0)
         abort();

@@ -153,28 +153,6 @@ TEST(cut_ends_are_counted)
     }
 }
 
-/* Its first half stands there, its second is cut: one call, not two. */
-TEST(a_realloc_cut_in_its_second_half_counts_once)
-{
-    static const char text[] =
-        "= Start\n@ [0x1] + 0x10 0x5\n@ [0x1] + 0x20 0x5\n@ [0x1] < 0x10\n@ [0x1] > 0x";
-    static const size_t sizes[] = {sizeof text - 1, sizeof text - 12}; /* without its second half, too */
-    for (size_t i = 0; i < 2; i++) {
-        OWNED(conv_survey) survey;
-        CHECK_U64(survey_bytes(text, sizes[i], NULL, &survey, &error), FP_OK);
-        CHECK_U64(survey.irregular[CONV_CUT_LINES], 1);
-        CHECK(!survey.complete);
-    }
-}
-
-TEST(a_header_that_states_more_calls_is_told)
-{
-    OWNED(conv_survey) survey;
-    CHECK_U64(survey_text("10\n1\n3\n1\na 0 5\nf 0\n", &survey), FP_OK);
-    CHECK_U64(survey.events, 2);
-    CHECK(!survey.complete && strstr(survey.incomplete_why, "3 calls") != NULL);
-}
-
 TEST(lines_of_any_sensible_length_are_read)
 {
     struct conv_survey survey;
@@ -192,28 +170,6 @@ TEST(lines_of_any_sensible_length_are_read)
     CHECK_U64(survey_bytes(text, length, NULL, &survey, &error), FP_ERR_CORRUPT);
     CHECK_U64(error.line, 2);
     CHECK_U64(error.cause.offset, 8);
-}
-
-TEST(numbers_of_64_bits_are_numbers)
-{
-    struct conv_survey survey;
-    CHECK_U64(survey_text("= Start\n+ 0x10 0xffffffffffffffff\n+ 0xffffffffffffffff 0x7\n", &survey), FP_OK);
-    CHECK_U64(survey.irregular[CONV_IMPOSSIBLE_CALLS], 2);
-    CHECK_U64(survey.ops, 0);
-    conv_survey_release(&survey);
-    CHECK_U64(survey_text("= Start\n+ 0x10 0x1\n+ 0x10 0x10000000000000000\n", &survey), FP_ERR_CORRUPT);
-    CHECK_U64(survey_text("= Start\n+ 0x10 0x1\n+ 0x20 0x99999999999999999\n", &survey), FP_ERR_CORRUPT);
-}
-
-TEST(what_a_trace_itself_lacks_is_told)
-{
-    struct conv_survey survey;
-    CHECK_U64(survey_text("1: malloc 0x1000 1\n", &survey), FP_OK);
-    CHECK_STR(survey.lacks, "exact call, time");
-    conv_survey_release(&survey);
-    CHECK_U64(survey_text("1: malloc 0x1000 1 5 6\n", &survey), FP_OK);
-    CHECK_STR(survey.lacks, "exact call");
-    conv_survey_release(&survey);
 }
 
 TEST(what_is_no_trace_is_foreign)

@@ -1,5 +1,6 @@
-/* test_convert_salvage.c - with --salvage: what is damaged within another tool's trace is left out and counted by cause, the
- * rest converts as if nothing had been there; without it the trace is refused. What is no trace ends soon. */
+/* test_convert_salvage.c - with --salvage: lines too long within another tool's trace, and what cannot be unpacked, are left out and counted, the
+ * rest converts as if nothing had been there; without it the trace is refused. What is no trace ends soon. Damaged lines:
+ * tests/golden, test_traces.c. */
 #include "convert/convert.h"
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
@@ -56,43 +57,6 @@ static void check_whole(const struct conv_survey *survey, enum conv_kind kind)
         CHECK_U64(survey->irregular[i], 0);
 }
 
-TEST(bad_lines_are_left_out)
-{
-    static const char bad[] = "+-m 0x what is this\nx10 = mall\0oc(\n";
-    const struct conv_format *format;
-    make_history(&history, HISTORY_CALLS);
-    for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
-        const enum conv_kind kind = conv_from_kind(format->name);
-        OWNED(conv_report) report = {0};
-        struct conv_survey survey;
-        size_t size, with_size;
-        if (is_binary(kind))
-            continue;
-        OWNED_TEXT *bytes = scratch_read(history_path(&history, kind), &size);
-        OWNED_TEXT *with = splice(bytes, size, line_at(bytes, size, size / 2), 0, bad, sizeof bad - 1,
-                                  &with_size);
-        CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
-        CHECK(error.line > 1000);
-        CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
-        check_whole(&survey, kind);
-        if (survey.irregular[CONV_BAD_LINES] != 2)
-            HARNESS_FAIL("%s: %llu bad lines", format->name,
-                         (unsigned long long)survey.irregular[CONV_BAD_LINES]);
-        CHECK_U64(survey.lost_marks, 2);
-        CHECK(!survey.complete && strstr(survey.incomplete_why, "2 of its lines have no meaning") != NULL);
-        conv_survey_release(&survey);
-        /* and the workload says so */
-        CHECK_U64(conv_file(scratch_path("trace"), scratch_path("out.wl"),
-                            &(struct conv_options){.salvage = true, .overwrite = true}, &report, &error),
-                  FP_OK);
-        CHECK_U64(conv_survey_file(scratch_path("out.wl"), NULL, &survey, &error), FP_OK);
-        CHECK_U64(survey.irregular[CONV_BAD_LINES], 2);
-        CHECK_U64(survey.lost_marks, 2);
-        CHECK(!survey.complete);
-        conv_survey_release(&survey);
-    }
-}
-
 TEST(long_lines_are_left_out)
 {
     static const size_t lengths[] = {40000, 70000, 3000000};
@@ -119,63 +83,6 @@ TEST(long_lines_are_left_out)
             conv_survey_release(&survey);
         }
     }
-}
-
-/* glibc's workloads: nothing tells where the next record begins. */
-TEST(a_damaged_binary_trace_is_refused)
-{
-    static const uint8_t two[] = {
-        8, 9, 9,  2, 10, 2, 11, 11, 11, 26, 1, /* two threads, at 11 and 26 */
-        2, 1, 50, 7, 1,  5, 1,  2,  2,  60, 7, 2, 5, 2, 1, 2, 3, 70, 6, 1, 2, 4, 80, 6, 2, 5, 3, 5, 4, 1,
-    };
-    struct conv_survey survey;
-    CHECK_U64(survey_bytes(two, sizeof two, &SALVAGE, &survey, &error), FP_OK);
-    CHECK_U64(survey.events, 8);
-    conv_survey_release(&survey);
-    for (size_t size = 12; size < sizeof two; size++) {
-        CHECK_U64(survey_bytes(two, size, &SALVAGE, &survey, &error),
-                  size <= 26 ? FP_ERR_CORRUPT : FP_ERR_TRUNCATED);
-        CHECK_U64(conv_error_exit_code(&error), 3);
-        CHECK(!error.salvageable);
-    }
-}
-
-TEST(halves_of_reallocs_are_a_free_and_a_malloc)
-{
-    static const char text[] = "= Start\n"
-                               "+ 0x10 0x5\n"
-                               "< 0x10\n"
-                               "+ 0x30 0x7\n" /* another process */
-                               "> 0x20 0x6\n"
-                               "< 0x20\n"
-                               "damaged\n" /* does not tear it apart */
-                               "> 0x40 0x8\n"
-                               "< 0x40\n"
-                               "< 0x30\n"
-                               "> 0x50 0x9\n"
-                               "- 0x50\n";
-    OWNED(conv_survey) survey;
-    CHECK_U64(survey_bytes(text, sizeof text - 1, NULL, &survey, &error), FP_ERR_CORRUPT);
-    CHECK_U64(error.line, 4);
-    CHECK_U64(survey_bytes(text, sizeof text - 1, &SALVAGE, &survey, &error), FP_OK);
-    CHECK_U64(survey.irregular[CONV_TORN_REALLOCS], 3);
-    CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
-    CHECK_U64(survey.live_objects_end, 0);
-    CHECK_U64(survey.live_bytes_end, 0);
-    CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN] + survey.irregular[CONV_LOST_FREE], 0);
-}
-
-/* Without a head nothing says how many ids there are: they are taken as they come. */
-TEST(a_damaged_head_is_left_out)
-{
-    static const char text[] = "100\n?\n3\n1\na 1 5\na 2 6\nf 1\n";
-    const struct conv_options named = {.from = "rep"}, salvage = {.from = "rep", .salvage = true};
-    OWNED(conv_survey) survey;
-    CHECK_U64(survey_bytes(text, strlen(text), &named, &survey, &error), FP_ERR_CORRUPT);
-    CHECK_U64(survey_bytes(text, strlen(text), &salvage, &survey, &error), FP_OK);
-    CHECK_U64(survey.events, 3);
-    CHECK_U64(survey.live_bytes_end, 6);
-    CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
 }
 
 /* What a killed compressor leaves: all that can be unpacked converts. */

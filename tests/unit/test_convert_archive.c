@@ -1,88 +1,9 @@
-/* test_convert_android.c - Android's text: what is taken, what is refused and where, from plain files and archives. */
+/* test_convert_archive.c - traces from archives: of one member, whole, with the checksums that they state; else refused, and salvaged. */
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "unit/traces.h"
 
 static struct conv_error error;
-
-static enum fp_status survey_text(const char *text, struct conv_survey *ret)
-{
-    return survey_bytes(text, strlen(text), NULL, ret, &error);
-}
-
-TEST(good_lines_are_taken)
-{
-    OWNED(conv_survey) survey;
-    CHECK_U64(survey_text("7: malloc 0x1000 100\n"
-                          "7: calloc 0x2000 3 40\r\n"
-                          "\n"
-                          "8: realloc 0x3000 0x1000 200\n"
-                          "8: realloc 0x4000 0x0 5\n"
-                          "7: memalign 0x5000 64 1000\n"
-                          "7: free 0xB400000000003000\n" /* a tagged pointer */
-                          "7: free 0x0\n"
-                          "8: thread_done 0x0\n"
-                          "8: malloc 0x3000 1 500 600\n" /* the id again: another thread */
-                          "7: malloc 0x0 77 700 800\n",
-                          &survey),
-              FP_OK);
-    CHECK_U64(survey.kind, CONV_KIND_ANDROID);
-    CHECK_U64(survey.events, 9);
-    CHECK_U64(survey.ops, 8);
-    CHECK_U64(survey.threads, 3);
-    CHECK_U64(survey.thread_exits, 1);
-    CHECK_U64(survey.requested_bytes, 100 + 120 + 200 + 5 + 1000 + 1);
-    CHECK_U64(survey.live_objects_end, 4);
-    CHECK_U64(survey.live_bytes_end, 120 + 5 + 1000 + 1);
-    CHECK_U64(survey.duration_ns, 200);
-    CHECK_U64(survey.irregular[CONV_FAILED_CALLS], 1);
-    CHECK_U64(survey.irregular[CONV_FREE_OF_UNKNOWN], 0);
-    CHECK_U64(survey.events_by_call[FP_CALL_CALLOC], 1);
-    CHECK(survey.complete);
-}
-
-struct bad_line {
-    const char *line;
-    const char *what;
-};
-
-TEST(bad_lines_are_refused_with_line_and_offset)
-{
-    static const struct bad_line bad[] = {
-        {"malloc 0x1000 100", "thread id"},
-        {"0: malloc 0x1000 100", "thread id"},
-        {"4294967296: malloc 0x1000 100", "thread id"},
-        {"7: mallok 0x1000 100", "not a call"},
-        {"7:", "not a call"},
-        {"7: malloc 1000 100", "no address"},
-        {"7: malloc 0x 100", "no address"},
-        {"7: malloc 0x00000000000001000 100", "no address"},
-        {"7: malloc 0x1000000000000 100", "no address"},
-        {"7: malloc 0x1000", "no size"},
-        {"7: malloc 0x1000 -1", "no size"},
-        {"7: malloc 0x1000 99999999999999999999", "no size"},
-        {"7: malloc 0x1000 12x", "no size"},
-        {"7: realloc 0x1000 100", "old address"},
-        {"7: calloc 0x1000 100", "no size"},
-        {"7: malloc 0x1000 100 5", "end time"},
-        {"7: malloc 0x1000 100 6 5", "end time"},
-        {"7: malloc 0x1000 100 5 6 7", "times"},
-    };
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        struct conv_survey survey;
-        char text[256], words[600];
-        snprintf(text, sizeof text, "7: malloc 0x1000 100\n7: free 0x1000\n%s\n7: free 0x0\n", bad[i].line);
-        CHECK_U64(survey_text(text, &survey), FP_ERR_CORRUPT);
-        CHECK_U64(error.line, 3);
-        CHECK_U64(error.cause.offset, 36);
-        CHECK_U64(conv_error_exit_code(&error), 3);
-        conv_error_text(&error, words, sizeof words);
-        if (strstr(words, bad[i].what) == NULL || strstr(words, "line 3") == NULL)
-            HARNESS_FAIL("'%s' was worded as '%s'", bad[i].line, words);
-    }
-}
-
-/* ---- archives ------------------------------------------------------------------------------ */
 
 static const char TRACE[] = "7: malloc 0x1000 100\n7: free 0x1000\n";
 
