@@ -109,6 +109,7 @@ def check_values(verb, options):
         "--format": ("pdf", r"--format takes 'table'(, '(md|csv|json|html)')* or '(json|html|csv)', not 'pdf'"),
         "--timeout": ("0", r"--timeout takes a time such as 90s or 5m, not '0'"),
         "--limit": ("much", r"--limit takes a size such as 64M or 1\.5G, not 'much'"),
+        "--max-memory": ("much", r"--max-memory takes a size such as .*"),
         "--seed": ("0x10", r"--seed takes a number from 0 to 2\^53 - 1, not '0x10'"),
         "--rounds": ("0", r"--rounds takes a number from 1 to 1000, not '0'"),
         "--keep": ("", r"--keep takes the name of a directory, not ''"),

@@ -54,14 +54,19 @@ class Messages(lab.Lab):
         self.assertNotIn("there is", self.refusal("info", "yearly.wl", cwd=self.place))
 
     def test_programs_of_any_name(self):
-        """A name of UTF-8 stays as it is; of another encoding the bytes are shown, and nothing of the recording is lost."""
+        """A name of UTF-8 stays as it is; of another encoding the bytes are shown, and nothing of the recording is lost. Nothing drives the
+        terminal or turns a line around."""
         folder = os.fsencode(self.place)
-        for name in NOT_UTF8, "café".encode():
+        for name in NOT_UTF8, "café".encode(), "caf\u202e\x1b[31m\u200b".encode():
             shutil.copy("/bin/ls", os.path.join(folder, name))
         recording = self.record("sh", "-c", "for one in ./caf*; do $one; done; :", cwd=self.place)
         info = self.info(recording)
         self.assert_whole(info)
-        self.assertEqual({one["name"] for one in info["process_list"]}, {"sh", "caf\\xe9", "café"})
+        names = {"sh", "caf\\xe9", "café", "caf\\u202e\\x1b[31m\\u200b"}
+        self.assertEqual({one["name"] for one in info["process_list"]}, names)
+        for verb in ["info", "--details"], ["info", "--json"], ["info", "--verify"], ["top", "--once"], ["convert", "-o", "all.wl"]:
+            told = self.mallab(*verb, recording)
+            self.assertNotRegex((told.stdout + told.stderr).decode(), "[\u202e\x1b\u200b]", verb)
         for locale in "C", "C.UTF-8":
             text = self.mallab("info", recording, env={"LC_ALL": locale}).stdout.decode()
             self.assertRegex(text, r"(?m)^ +1 +\d+ .* caf\\xe9$")
@@ -70,7 +75,7 @@ class Messages(lab.Lab):
             path.name.encode()
             workload = self.place / "one.wl"
             self.mallab("convert", "-f", "-o", workload, path)
-            self.assertIn(self.info(workload)["program"], {"sh", "caf\\xe9", "café"})
+            self.assertIn(self.info(workload)["program"], names)
         alone = self.record(os.fsdecode(os.path.join(folder, NOT_UTF8)), name="alone")
         self.assertEqual(self.info(self.convert(alone))["program"], "caf\\xe9")
 
