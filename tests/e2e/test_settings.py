@@ -40,52 +40,47 @@ class Settings(lab.Lab):
                     tried += "=" in name
         self.assertGreater(tried, 5)
 
-    def test_glibc_is_listed(self):
-        """What the loader accepted is on its list; of arenas those are counted that there are."""
-        settings = self.settings("glibc+tcache_count=3+mmap_threshold=200000+arena_max=2")
-        self.assertEqual({name.split(".")[-1]: int(entry["found"], 0) for name, entry in settings.items()},
-                         {"tcache_count": 3, "mmap_threshold": 200000, "arena_max": 2})
-        self.assertEqual({entry["from"] for entry in settings.values()}, {"the loader"})
+    # What comes of settings, as the allocator answers: what the loader accepted is on its list.
+    FOUND = {"glibc+tcache_count=3+mmap_threshold=200000+arena_max=2": {"tcache_count": 3, "mmap_threshold": 200000, "arena_max": 2},
+             "jemalloc+narenas=1+dirty_decay_ms=-1+thp=always+tcache=false":
+                 {"narenas": "1", "dirty_decay_ms": "-1", "thp": "always", "tcache": "false"},
+             "jemalloc+narenas=3+oversize_threshold=0": {"narenas": "3", "oversize_threshold": "0"},
+             "jemalloc+background_thread=true+max_background_threads=2": {"background_thread": "true", "max_background_threads": "2"},
+             "tcmalloc+release_rate=2.5+max_total_thread_cache_bytes=1048576":
+                 {"TCMALLOC_RELEASE_RATE": "2.5", "TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES": "1048576"},
+             "mimalloc+decommit_delay=0+eager_commit=no+reserve_os_memory=64M":
+                 {"MIMALLOC_DECOMMIT_DELAY": "0", "MIMALLOC_EAGER_COMMIT": "0", "MIMALLOC_RESERVE_OS_MEMORY": "65536"}}
+    REFUSED = (("glibc+arenamax=2", "no tunable of that name", "is it spelt right?"), ("glibc+tcache_count=70000", "at most 65535"),
+               ("glibc+tcache_count=2K", "no whole number"), ("glibc+FOO=1", "FOO=1", "cannot be proven"),
+               ("glibc+hugetlb=12288", "hugetlb=12288", "no effect", "no huge pages"),  # no machine has pages of 12 KiB
+               ("jemalloc+narens=1", "this jemalloc has no 'opt.narens'", "is it spelt right?"),
+               ("jemalloc+narenas=many", "opt.narenas", "'many'", "mallctl"),
+               # Asked for and echoed by opt.*, but not what came of it.
+               ("jemalloc+narenas=100000", "opt.narenas", "'100000'", "'4094'"), ("jemalloc+tcache_max=5000", "opt.tcache_max", "'5000'", "'5120'"),
+               ("jemalloc+GLIBC_TUNABLES=glibc.malloc.arena_max=1", "arena_max", "no effect"),
+               ("tcmalloc+max_total_thread_cache_bytes=10", "'10'", "'524288'"), ("tcmalloc+releaserate=1", "TCMALLOC_RELEASERATE=1 cannot be proven"),
+               ("mimalloc+decommit=0", "no option 'DECOMMIT'"), ("mimalloc+decommit_delay=soon", "'soon'", "mi_option_get"))
+
+    def test_what_is_found(self):
+        for candidate, expected in self.FOUND.items():
+            if candidate.split("+")[0] in lab.candidates():
+                with self.subTest(candidate=candidate):
+                    settings = self.settings(candidate)
+                    is_loaders = {entry["from"] for entry in settings.values()} == {"the loader"}
+                    self.assertEqual(is_loaders, candidate.startswith("glibc"))
+                    self.assertEqual({name.split(".")[-1]: int(entry["found"], 0) if is_loaders else entry["found"]
+                                      for name, entry in settings.items()}, expected)
+
+    def test_what_is_refused(self):
+        for candidate, *fragments in self.REFUSED:
+            if candidate.split("+")[0] in lab.candidates():
+                with self.subTest(candidate=candidate):
+                    self.refused(candidate, *fragments)
+
+    def test_arenas_are_counted_that_there_are(self):
         for most in (1, 2, 3):
             run = self.answer("replay", "--json", "-a", f"glibc+arena_max={most}", self.workload)
             self.assertEqual(run["arenas"], {"most": most, "made": most})
-
-    def test_glibc_refuses(self):
-        self.refused("glibc+arenamax=2", "no tunable of that name", "is it spelt right?")
-        self.refused("glibc+tcache_count=70000", "at most 65535")
-        self.refused("glibc+tcache_count=2K", "no whole number")
-        self.refused("glibc+FOO=1", "FOO=1", "cannot be proven")
-        self.refused("glibc+hugetlb=12288", "hugetlb=12288", "no effect", "no huge pages")  # no machine has pages of 12 KiB
-
-    def test_jemalloc(self):
-        self.needs("jemalloc")
-        settings = self.settings("jemalloc+narenas=1+dirty_decay_ms=-1+thp=always+tcache=false")
-        self.assertEqual({name: entry["found"] for name, entry in settings.items()},
-                         {"opt.narenas": "1", "opt.dirty_decay_ms": "-1", "opt.thp": "always", "opt.tcache": "false"})
-        self.refused("jemalloc+narens=1", "this jemalloc has no 'opt.narens'", "is it spelt right?")
-        self.refused("jemalloc+narenas=many", "opt.narenas", "'many'", "mallctl")
-        # Asked for and echoed by opt.*, but not what came of it.
-        self.refused("jemalloc+narenas=100000", "opt.narenas", "'100000'", "'4094'")
-        self.refused("jemalloc+tcache_max=5000", "opt.tcache_max", "'5000'", "'5120'")
-        self.assertEqual(self.settings("jemalloc+narenas=3+oversize_threshold=0")["opt.narenas"]["found"], "3")
-        self.assertEqual(self.settings("jemalloc+background_thread=true+max_background_threads=2")
-                         ["opt.max_background_threads"]["found"], "2")
-        self.refused("jemalloc+GLIBC_TUNABLES=glibc.malloc.arena_max=1", "arena_max", "no effect")
-
-    def test_tcmalloc(self):
-        self.needs("tcmalloc")
-        settings = self.settings("tcmalloc+release_rate=2.5+max_total_thread_cache_bytes=1048576")
-        self.assertEqual(settings["TCMALLOC_RELEASE_RATE"]["found"], "2.5")
-        self.assertEqual(settings["TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES"]["found"], "1048576")
-        self.refused("tcmalloc+max_total_thread_cache_bytes=10", "'10'", "'524288'")
-        self.refused("tcmalloc+releaserate=1", "TCMALLOC_RELEASERATE=1 cannot be proven")
-
-    def test_mimalloc(self):
-        self.needs("mimalloc")
-        settings = self.settings("mimalloc+decommit_delay=0+eager_commit=no+reserve_os_memory=64M")
-        self.assertEqual([entry["found"] for entry in settings.values()], ["0", "0", "65536"])
-        self.refused("mimalloc+decommit=0", "no option 'DECOMMIT'")
-        self.refused("mimalloc+decommit_delay=soon", "'soon'", "mi_option_get")
 
     def test_a_library_by_its_path(self):
         """Its kind is known by what it exports, and then its settings are read back too."""
