@@ -11,7 +11,8 @@
  *              thread's cache
  *
  * REFUSES builds one that refuses requests of a million bytes and more, or aborts where BROKEN is crash, and has neither memalign
- * nor aligned_alloc; LACKS one without posix_memalign, of which no candidate can be made.
+ * nor aligned_alloc; LACKS one without posix_memalign, of which no candidate can be made; FORGIVES_NOT one that aborts where a delete states
+ * another size than its object was given.
  *
  * Calls are counted for requests of 100 to 4000 bytes only: what the C library and the harness ask for is of other
  * sizes or comes before. It hands out a mapping from its start and takes nothing back: it lives for one short run. */
@@ -196,4 +197,28 @@ void *memalign(size_t alignment, size_t size)
     return take(alignment < 16 ? 16 : alignment, size);
 }
 #endif
+#endif
+
+#ifdef FORGIVES_NOT
+void *_Znwm(size_t size);
+void _ZdlPv(void *object);
+void _ZdlPvm(void *object, size_t size);
+
+/* operator new(unsigned long) */
+void *_Znwm(size_t size)
+{
+    return take(16, size);
+}
+
+/* operator delete(void *) */
+void _ZdlPv(void *object)
+{
+}
+
+/* operator delete(void *, unsigned long) */
+void _ZdlPvm(void *object, size_t size)
+{
+    if (object != NULL && memcmp((char *)object - 8, &size, 8) != 0)
+        abort();
+}
 #endif
