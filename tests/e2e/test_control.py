@@ -24,6 +24,11 @@ class Steps(lab.Told):
         result = self.test.mallab("record", "--control", self.directory, request, status=status)
         return (result.stdout + result.stderr).decode()
 
+    def play(self, *lines):
+        """What it is to do, and requests, which begin with --, each when the one before is answered."""
+        for line in lines:
+            self.ask(line) if line.startswith("--") else self.do(line)
+
     def end(self):
         """Let it end; returns what `mallab record` said."""
         self.test.assertEqual(super().end(), 0)
@@ -49,8 +54,7 @@ class Pauses(lab.Lab):
         steps = Steps(self)
         self.assertEqual(steps.do("take 100 1000"), "ok")
         self.assertIn("paused", steps.ask("--pause"))
-        steps.do("take 50 3000")
-        steps.do("drop 30")
+        steps.play("take 50 3000", "drop 30")
         self.assertIn("recording", steps.ask("--resume"))
         steps.do("churn 10 5000")
         steps.do("drop 120")  # 70 that were taken before the pause, 50 that were taken in it
@@ -78,10 +82,7 @@ class Pauses(lab.Lab):
 
     def test_an_allocation_where_a_release_was_missed(self):
         steps = Steps(self)
-        steps.do("take 20 1000")
-        steps.ask("--pause")
-        steps.do("drop 20")
-        steps.ask("--resume")
+        steps.play("take 20 1000", "--pause", "drop 20", "--resume")
         steps.do("take 20 1000")  # at the same addresses, in glibc
         steps.end()
         self.assertIn("unrecorded_frees, of 20 objects",
@@ -96,8 +97,7 @@ class Pauses(lab.Lab):
         steps.do("take 40 1000")
         self.assertIn("paused", steps.ask("--status"))
         self.assertEqual(steps.json()["events"], 0)
-        steps.ask("--resume")
-        steps.do("take 7 3000")
+        steps.play("--resume", "take 7 3000")
         steps.end()
         self.assertEqual(asked(self.info(steps.directory)), {2048: 7})
 
@@ -129,8 +129,7 @@ class Pauses(lab.Lab):
         steps = Steps(self)
         steps.do("storm")
         for _ in range(5):
-            steps.ask("--pause")
-            steps.ask("--resume")
+            steps.play("--pause", "--resume")
         steps.do("calm")
         steps.end()
         info = self.info(steps.directory)
@@ -143,15 +142,13 @@ class Pauses(lab.Lab):
 class Present(lab.Lab):
     def test_every_call_so_far_is_written_when_asked(self):
         steps = Steps(self)
-        steps.do("take 7 1000")
-        steps.do("thread 5 3000")
+        steps.play("take 7 1000", "thread 5 3000")
         self.assertIn("events", steps.ask("--status"))
         before = self.info(steps.directory)
         self.assertEqual(asked(before)[512], 7)
         self.assertEqual(asked(before)[2048], 5)
         self.assertEqual(before["recording_state"], "recording")
-        steps.do("take 9 1000")
-        steps.ask("--status")
+        steps.play("take 9 1000", "--status")
         steps.ask("--status")  # nothing new
         self.assertEqual(asked(self.info(steps.directory))[512], 16)
         steps.do("take 1 1000")
@@ -194,8 +191,7 @@ class Windows(lab.Lab):
         steps.do("take 10 1000")
         steps.do("thread 5 3000")  # asleep when the window ends: what it holds is written all the same
         self.assertIn("window 2", steps.ask("--rotate"))
-        steps.do("take 20 1000")
-        steps.do("drop 4")
+        steps.play("take 20 1000", "drop 4")
         self.assertIn("window 3", steps.ask("--rotate"))
         self.assertIn("window 4", steps.ask("--rotate"))  # nobody called: no file
         steps.do("drop 8")
@@ -253,8 +249,7 @@ class Windows(lab.Lab):
         steps = Steps(self, "--window", "1s", "--keep-windows", "2")
         windows = 0
         while windows < 4: # as late as the collector may come to it
-            steps.do("churn 100 1000")
-            steps.ask("--status")
+            steps.play("churn 100 1000", "--status")
             windows = steps.json()["windows"]
         steps.do("take 3 3000")
         said = steps.end()
@@ -278,9 +273,7 @@ class Windows(lab.Lab):
         asleep = "until read -r call rest < /proc/$!/syscall && case $call in 230|115) ;; *) false ;; esac; do :; done"  # clock_nanosleep
         script = f"sleep 100 & {asleep}; {STEPS}; kill $!"
         steps = Steps(self, "--window", "1h", "--keep-windows", "1", command=("sh", "-c", script))
-        steps.do("take 10 1000")
-        steps.ask("--rotate")
-        steps.do("take 5 3000")
+        steps.play("take 10 1000", "--rotate", "take 5 3000")
         said = steps.end()
         self.assertNotIn("'sleep'", said)
         [quiet] = [one for one in steps.json()["processes"] if one["name"] == "sleep"]
@@ -298,8 +291,7 @@ class Windows(lab.Lab):
 
     def test_all_windows_with_calls_are_removed(self):
         steps = Steps(self, "--window", "1h", "--keep-windows", "1")
-        steps.do("take 10 1000")
-        steps.ask("--rotate")
+        steps.play("take 10 1000", "--rotate")
         self.assertIn("1 process ran on when it ended", steps.ask("--end"))
         answer = json.loads(self.mallab("record", "--control", steps.directory, "--status", "--json").stdout)
         self.assertEqual((answer["state"], answer["processes_running"], answer["processes_ran_on"]), ("ended", 0, 1))
@@ -347,10 +339,7 @@ class Windows(lab.Lab):
             f"echo take 7 5000 >&4; {STEPS}; echo drop 3 >&4; exec 4>&-; wait"))
         steps.do("take 10 1000")
         lab.wait_for(lambda: "steps" in steps.ask("--status") or len(list(steps.directory.glob("*.fp"))) == 2, "both")
-        steps.ask("--rotate")
-        steps.do("take 20 1000")
-        steps.ask("--rotate")
-        steps.do("drop 30")
+        steps.play("--rotate", "take 20 1000", "--rotate", "drop 30")
         steps.end()
         whole = self.info(steps.directory)
         self.assertEqual([(window["window"], window["processes"], window["live_end_objects"])
@@ -359,11 +348,7 @@ class Windows(lab.Lab):
     def test_forks_across_windows(self):
         """A child forked in the second window begins with what its parent had by then."""
         steps = Steps(self, "--window", "1h")
-        steps.do("leaks 10")
-        steps.ask("--rotate")
-        steps.do("leaks 5")
-        steps.do("forks 7")
-        steps.do("leaks 2")
+        steps.play("leaks 10", "--rotate", "leaks 5", "forks 7", "leaks 2")
         steps.end()
         parent = steps.json()["command_pid"]
         [child] = [path for path in steps.directory.glob("*.fp") if f".{parent}." not in path.name]
@@ -374,12 +359,7 @@ class Windows(lab.Lab):
 
     def test_a_killed_collector_in_its_third_window(self):
         steps = Steps(self, "--window", "1h")
-        steps.do("take 10 1000")
-        steps.do("thread 5 3000")
-        steps.ask("--rotate")
-        steps.do("take 20 1000")
-        steps.ask("--rotate")
-        steps.do("take 40 1000")
+        steps.play("take 10 1000", "thread 5 3000", "--rotate", "take 20 1000", "--rotate", "take 40 1000")
         steps.ask("--status")  # some is written
         steps.do("take 80 1000")  # and some is not
         collector = steps.json()["collector"]["pid"]

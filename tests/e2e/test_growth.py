@@ -1,7 +1,6 @@
 """Does it ratchet? Hours by the recorded clock: programs whose memory grows beyond what is live under some allocator, and programs whose does not."""
 
 import json
-import math
 import random
 
 import lab
@@ -40,12 +39,6 @@ class Program:
     def small(self):
         return self.new(self.random.randrange(32, 600))
 
-    def any_of(self, live):
-        """Taken out of it."""
-        place = self.random.randrange(len(live))
-        live[place], live[-1] = live[-1], live[place]
-        return live.pop()
-
     def replace(self, live, times):
         for _ in range(times):
             place = self.random.randrange(len(live))
@@ -74,37 +67,20 @@ def stairs(program):
                 program.drop(number)
 
 
-def follow(program, wanted):
-    """A cache of as many entries as wanted at a part of the hour, which are replaced at random."""
-    live = []
-    for second in range(0, SECONDS, 4):
-        program.at(second)
-        size = wanted(second / SECONDS)
-        while len(live) < size:
-            live.append(program.small())
-        while len(live) > size:
-            program.drop(program.any_of(live))
-        program.replace(live, 300 if live else 0)
-
-
-def steady(program):
-    follow(program, lambda part: 30_000)
-
-
-def tide(program):
-    """Load that comes and goes."""
-    follow(program, lambda part: int(15_000 * (1.2 + math.sin(10 * math.pi * part))))
-
-
-def leaks(program):
-    """What is live grows: an allocator adds its part to it, and no growth of its own."""
+def steady(program, leaked=0):
+    """A cache whose entries are replaced at random; so many are added each time and stay."""
     program.at(0)
     live = [program.small() for _ in range(15_000)]
     for second in range(0, SECONDS, 4):
         program.at(second)
         program.replace(live, 300)
-        for _ in range(20):
+        for _ in range(leaked):
             program.small()
+
+
+def leaks(program):
+    """What is live grows: an allocator adds its part to it, and no growth of its own."""
+    steady(program, 20)
 
 
 class Growth(lab.Lab):
@@ -128,25 +104,17 @@ class Growth(lab.Lab):
         self.assertTrue(growth["glibc"] < 6, growth)
         self.assertIn("beyond what is live, MB an hour: glibc ", screen)
 
-    def test_programs_that_do_not(self):
-        for made in (steady, tide):
-            with self.subTest(program=made.__name__):
-                growth, live, screen = self.measured(made)
-                self.assertEqual((set(growth.values()), live), ({0}, 0))
-                self.assertNotIn("\ngrowth ", screen)
-                self.assertNotIn("\nleak ", screen)
-
-    def test_the_program_as_it_ran(self):
-        recorded = lambda made: json.loads((self.place / f"{made.__name__}.json").read_text())["workloads"][0]["process"].get("growth")
+    def test_a_program_that_does_not_and_as_it_ran(self):
+        growth, live, screen = self.measured(steady)
+        self.assertEqual((set(growth.values()), live), ({0}, 0))
+        self.assertNotIn("\ngrowth ", screen)
+        self.assertNotIn("\nleak ", screen)
         _, _, screen = self.measured(steady, "-a", "glibc,jemalloc", grows=20e6)
         self.assertRegex(" ".join(screen.split()), r" growth beyond what is live, MB an hour: as recorded (20|19\.\d|20\.\d); glibc 0, jemalloc 0 ")
-        growth = recorded(steady)
+        growth = json.loads((self.place / "steady.json").read_text())["workloads"][0]["process"]["growth"]
         self.assertTrue(19e6 < growth["low"] < growth["bytes_per_hour"] < growth["high"] < 21e6, growth)
         details = self.mallab("report", "--details", self.place / "steady.json").stdout.decode()
         self.assertRegex(details, r"(?m)^growth +as recorded by 19\S* to (19|20)\S* MB an hour$")
-        _, _, screen = self.measured(tide, "-a", "glibc,jemalloc", grows=100e3)
-        self.assertNotIn("\ngrowth ", screen)
-        self.assertIsNone(recorded(tide))
 
     def test_leak_is_of_what_is_live(self):
         growth, live, screen = self.measured(leaks, "-a", "glibc,jemalloc", grows=0)

@@ -27,8 +27,7 @@ class Leaks(lab.Lab):
 
     def test_a_killed_program_is_told_to_its_last_object(self):
         program = Recorded(self)
-        program.do("leaks 10")
-        program.do("leaks 50")
+        program.play("leaks 10", "leaks 50")
         os.kill(program.json()["command_pid"], signal.SIGKILL)
         lab.Told.end(program)
         answer = self.look()
@@ -63,8 +62,7 @@ class Leaks(lab.Lab):
 
     def test_growth_age_and_what_was_made_at_the_start(self):
         program = Recorded(self)
-        program.do("starts 10")
-        program.do("churns 500")
+        program.play("starts 10", "churns 500")
 
         def sites():
             program.do("leaks 1")
@@ -85,9 +83,7 @@ class Leaks(lab.Lab):
 
     def test_a_child_inherits_what_its_parent_allocated(self):
         program = Recorded(self)
-        program.do("leaks 10")
-        program.do("forks 5")
-        program.do("leaks 2")
+        program.play("leaks 10", "forks 5", "leaks 2")
         program.end()
         facts = self.listing("rec")
         parent = facts["command_pid"]

@@ -138,13 +138,10 @@ class FullDisk(lab.Lab):
         """Little room from the start, windows, full, free, full again: asked at any time, it answers; and it ends."""
         self.fill(700 << 10)
         steps = Said(self, "--window", "1h", name=self.folder / "recording")
-        steps.do("take 10 1000")
-        steps.ask("--status")
+        steps.play("take 10 1000", "--status")
         self.fill()
         for _ in range(100):
-            steps.do("take 1000 100")
-            steps.do("churn 20000 100")
-            steps.do("drop 1000")
+            steps.play("take 1000 100", "churn 20000 100", "drop 1000")
             text = steps.ask("--status")
             if "recording stopped" in text:
                 break
@@ -161,9 +158,7 @@ class FullDisk(lab.Lab):
         steps.line("recording goes on after")
         self.fill()
         for _ in range(100):
-            steps.do("take 1000 100")
-            steps.do("churn 20000 100")
-            steps.do("drop 1000")
+            steps.play("take 1000 100", "churn 20000 100", "drop 1000")
             if "recording stopped" in steps.ask("--status"):
                 break
         self.fill()

@@ -66,9 +66,7 @@ class OneWindow(lab.Lab):
     def setUp(self):
         super().setUp()
         steps = Steps(self, "--window", "1h")
-        steps.do(f"take {self.OLD} 1000")
-        steps.ask("--rotate")
-        steps.do(f"churn {self.NEW} 100")
+        steps.play(f"take {self.OLD} 1000", "--rotate", f"churn {self.NEW} 100")
         steps.end()
         self.footprint = steps.window(2)
         self.workload = self.convert(self.footprint)
@@ -104,8 +102,7 @@ class OneWindow(lab.Lab):
 class Kept(lab.Lab):
     def test_a_saved_table_says_what_the_recording_lacks(self):
         steps = Steps(self)
-        steps.do("churn 30000 1000")
-        steps.ask("--end")
+        steps.play("churn 30000 1000", "--end")
         steps.end()
         result = self.mallab("ab", "-n", 2, "-a", "glibc", "-o", "result.json", steps.directory)
         [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
@@ -117,16 +114,11 @@ class Kept(lab.Lab):
     def test_memory_of_what_begins_in_the_middle(self):
         """The flight recorder does not know what was live before: no verdict on memory, however it is handed on."""
         steps = Steps(self, "--window", "1h", "--keep-windows", "1")
-        steps.do("take 1000 3000")
-        steps.ask("--rotate")
-        steps.do("take 100 1000")
-        steps.do("drop 300")
+        steps.play("take 1000 3000", "--rotate", "take 100 1000", "drop 300")
         steps.ask("--status")  # writes what there is
         [running] = [one["ended"] for one in self.info(steps.directory)["process_list"]]
         self.assertEqual(running, "running")
-        steps.ask("--rotate")
-        steps.do("take 100 1000")
-        steps.do("drop 300")
+        steps.play("--rotate", "take 100 1000", "drop 300")
         steps.end()
         info = self.info(steps.directory)
         self.assertEqual((info["live"], sum(info["lost"].values()), info["lost_known"]), ("from_middle", 0, True))
