@@ -1,14 +1,18 @@
 /* processes.c - programs that fork, exec and end in every way, and trees of them; each allocates objects of a size that tells who it
  * was. Checked by test_processes.py and test_tree.py.
  *
- *   leaf SIZE COUNT     allocate and free COUNT objects
- *   fork | generations | forkthreads | rawclone | exec | vfork | vforkmalloc | spawn
- *   kill | abort | exit | killthreads
+ *   WORD...            one after the other, up to a `]`:
+ *     SIZE               allocate and free 1000 objects; behind xN so many
+ *     fork|clone|vfork|spawn [ WORD... ]   a child does so, and is waited for; clone without libc's fork, whose handlers do not see it
+ *     exec               the rest, in a new image
+ *     chroot DIR | unshare FLAGS
+ *     kill | abort | exit
+ *   forkthreads | killthreads
  *   many COUNT          COUNT short processes, up to 16 at a time: forks, every fourth also forks, every eighth execs
  *   crowd COUNT         COUNT processes, all at one time
  *   daemon              double fork, setsid, every descriptor closed, in /
- *   reuse PID           two children one after the other, both with the process id PID
- *   chroot DIR | unshare FLAGS      then a fork; both allocate */
+ *   reuse PID           two children one after the other, both with the process id PID */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,57 +45,71 @@ static void await(pid_t pid)
         abort();
 }
 
-static int do_fork(void)
+static void run(char **word);
+
+/* Where the child's words begin, behind their `[`. */
+static void in_child(const char *how, char **words)
 {
+    extern char **environ;
     pid_t pid;
-    use(6001, COUNT);
-    pid = fork();
-    if (pid == 0) {
-        use(6002, COUNT);
-        _exit(0);
-    }
-    use(6003, COUNT);
-    await(pid);
-    return 0;
-}
-
-static pid_t do_nothing(void)
-{
-    const pid_t pid = fork();
-    if (pid == 0)
-        _exit(0);
-    return pid;
-}
-
-/* Children of children; each process counts its forks from 1. */
-static int do_generations(void)
-{
-    for (int generation = 0; generation < 3; generation++) {
-        pid_t pid;
-        use(6080 + (size_t)generation, COUNT);
-        pid = fork();
-        if (pid != 0) {
-            await(pid);
-            return 0;
+    if (strcmp(how, "spawn") == 0) {
+        words[-1] = self;
+        if (posix_spawn(&pid, self, NULL, NULL, words - 1, environ) != 0)
+            abort();
+    } else {
+        pid = strcmp(how, "clone") == 0   ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
+              : strcmp(how, "vfork") == 0 ? vfork()
+                                          : fork();
+        if (pid < 0)
+            abort();
+        if (pid == 0) {
+            run(words); /* behind vfork it allocates in its parent's memory: POSIX forbids it, programs do it */
+            _exit(0);
         }
     }
-    use(6083, COUNT);
-    return 0;
+    await(pid);
 }
 
-/* No fork handler sees it. */
-static int do_rawclone(void)
+/* The `]` of the `[` before these words. */
+static char **closing(char **word)
 {
-    pid_t pid;
-    use(6004, COUNT);
-    await(do_nothing());
-    pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-    if (pid == 0) {
-        use(6005, COUNT);
-        _exit(0);
+    for (int depth = 1;; word++) {
+        depth += (strcmp(*word, "[") == 0) - (strcmp(*word, "]") == 0);
+        if (depth == 0)
+            return word;
     }
-    await(pid);
-    return 0;
+}
+
+static void run(char **word)
+{
+    int count = COUNT;
+    for (; *word != NULL && strcmp(*word, "]") != 0; word++) {
+        if (isdigit((unsigned char)**word)) {
+            use((size_t)atoi(*word), count);
+        } else if (**word == 'x') {
+            count = atoi(*word + 1);
+        } else if (strcmp(*word, "exec") == 0) {
+            *word = self;
+            execv(self, word);
+            abort();
+        } else if (strcmp(*word, "kill") == 0) {
+            raise(SIGKILL);
+        } else if (strcmp(*word, "abort") == 0) {
+            abort();
+        } else if (strcmp(*word, "exit") == 0) {
+            _exit(7);
+        } else if (strcmp(*word, "chroot") == 0) {
+            if (chroot(*++word) != 0 || chdir("/") != 0)
+                _exit(77);
+        } else if (strcmp(*word, "unshare") == 0) {
+            if (unshare(atoi(*++word)) != 0)
+                _exit(77);
+        } else {
+            char **words = word + 2, **end = closing(words);
+            in_child(*word, words);
+            word = end;
+        }
+    }
 }
 
 static void *use_in_thread(void *size)
@@ -127,55 +145,6 @@ static int do_forkthreads(void)
             abort();
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    return 0;
-}
-
-static int do_exec(void)
-{
-    use(6020, COUNT);
-    execl(self, self, "leaf", "6021", "1000", (char *)NULL);
-    return 1;
-}
-
-static int do_vfork(void)
-{
-    pid_t pid;
-    use(6030, COUNT);
-    pid = vfork();
-    if (pid == 0) {
-        execl(self, self, "leaf", "6031", "1000", (char *)NULL);
-        _exit(1);
-    }
-    await(pid);
-    use(6032, COUNT);
-    return 0;
-}
-
-/* Not allowed by POSIX, done by programs: the child allocates in its parent's memory. */
-static int do_vforkmalloc(void)
-{
-    pid_t pid;
-    use(6033, COUNT);
-    pid = vfork();
-    if (pid == 0) {
-        use(6034, COUNT);
-        _exit(0);
-    }
-    await(pid);
-    use(6035, COUNT);
-    return 0;
-}
-
-static int do_spawn(void)
-{
-    char *arguments[] = {self, (char *)(uintptr_t) "leaf", (char *)(uintptr_t) "6041",
-                         (char *)(uintptr_t) "1000", NULL};
-    extern char **environ;
-    pid_t pid;
-    use(6040, COUNT);
-    if (posix_spawn(&pid, self, NULL, NULL, arguments, environ) != 0)
-        return 1;
-    await(pid);
     return 0;
 }
 
@@ -219,7 +188,7 @@ static void leaf_of_many(int number)
         await(pid);
     }
     if (number % 8 == 2)
-        execl(self, self, "leaf", "4003", "10", (char *)NULL);
+        execl(self, self, "x10", "4003", (char *)NULL);
     _exit(0);
 }
 
@@ -307,23 +276,6 @@ static int daemonise(void)
     _exit(0);
 }
 
-/* ---- surroundings ------------------------------------------------------------------------------------------ */
-
-static int both(void)
-{
-    pid_t pid;
-    use(4041, FEW);
-    pid = fork();
-    if (pid < 0)
-        return 1;
-    if (pid == 0) {
-        use(4042, FEW);
-        _exit(0);
-    }
-    await(pid);
-    return 0;
-}
-
 static int reuse(int wanted)
 {
     for (size_t size = 4030; size < 4032; size++) {
@@ -347,47 +299,20 @@ static int reuse(int wanted)
 }
 
 static const struct mode MODES[] = {
-    {"fork", do_fork},
-    {"generations", do_generations},
-    {"rawclone", do_rawclone},
-    {"forkthreads", do_forkthreads},
-    {"exec", do_exec},
-    {"vfork", do_vfork},
-    {"vforkmalloc", do_vforkmalloc},
-    {"spawn", do_spawn},
-    {"killthreads", do_killthreads},
-    {"daemon", daemonise},
-    {0},
-};
+    {"forkthreads", do_forkthreads}, {"killthreads", do_killthreads}, {"daemon", daemonise}, {0}};
 
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *value = argc > 2 ? argv[2] : "";
     self = argv[0];
-    if (strcmp(what, "leaf") == 0 && argc == 4) {
-        use((size_t)atoi(value), atoi(argv[3]));
-        return 0;
-    }
     if (strcmp(what, "many") == 0)
         return many(atoi(value));
     if (strcmp(what, "crowd") == 0)
         return crowd(atoi(value));
     if (strcmp(what, "reuse") == 0)
         return reuse(atoi(value));
-    if (strcmp(what, "chroot") == 0 || strcmp(what, "unshare") == 0) {
-        use(4040, FEW);
-        return (what[0] == 'c' ? chroot(value) != 0 || chdir("/") != 0 : unshare(atoi(value)) != 0) ? 77
-                                                                                                    : both();
-    }
     const int code = run_mode(MODES, what);
-    if (code >= 0)
-        return code;
-    use(6060, COUNT);
-    if (strcmp(what, "kill") == 0)
-        raise(SIGKILL);
-    if (strcmp(what, "abort") == 0)
-        abort();
-    if (strcmp(what, "exit") == 0)
-        _exit(7);
-    return 2;
+    if (code < 0)
+        run(argv + 1);
+    return code < 0 ? 0 : code;
 }

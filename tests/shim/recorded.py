@@ -25,6 +25,17 @@ def program(name):
     return os.path.join(BUILD, 'tests', 'shim', 'shim_' + name)
 
 
+# What shim_processes does, by name.
+TREES = {'fork': '6001 fork [ 6002 ] 6003', 'generations': '6080 fork [ 6081 fork [ 6082 fork [ 6083 ] ] ]',
+         'rawclone': '6004 fork [ ] clone [ 6005 ]', 'exec': '6020 exec 6021', 'vfork': '6030 vfork [ exec 6031 ] 6032',
+         'vforkmalloc': '6033 vfork [ 6034 ] 6035', 'spawn': '6040 spawn [ 6041 ]',
+         'kill': '6060 kill', 'abort': '6060 abort', 'exit': '6060 exit'}
+
+
+def tree(name, by=None):
+    return [program('processes') if by is None else by, *TREES.get(name, name).split()]
+
+
 def clean_environment(extra=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith('MALLAB_') and k != 'LD_PRELOAD'}
     env.update(extra or {})

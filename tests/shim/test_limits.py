@@ -11,7 +11,6 @@ import recorded
 from recorded import check, check_whole
 
 CHURN = recorded.program('churn')
-PROCESSES = recorded.program('processes')
 COUNT = 300000
 PID_OFFSET = 12 # of collector_pid in struct seg_header
 EVENTS = 2 * COUNT # a free and a malloc a turn
@@ -123,7 +122,7 @@ def test_who_collects():
 
 def test_no_follow():
     for mode, size, other in (('fork', 6001, 6002), ('spawn', 6040, 6041)):
-        recording = recorded.record([PROCESSES, mode], options=['--no-follow'])
+        recording = recorded.record(recorded.tree(mode), options=['--no-follow'])
         footprint = recording.only()
         check_whole(footprint, mode)
         check((footprint.count('malloc', size), footprint.count('malloc', other)), (1000, 0), 'calls')

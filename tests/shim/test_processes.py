@@ -8,7 +8,6 @@ import time
 import recorded
 from recorded import check, check_whole
 
-PROGRAM = recorded.program('processes')
 COUNT = 1000
 
 
@@ -17,7 +16,7 @@ def by_size(footprints, size):
 
 
 def run(mode, way=recorded.record, **kwargs):
-    recording = way([PROGRAM, mode], **kwargs)
+    recording = way(recorded.tree(mode), **kwargs)
     for footprint in recording.footprints:
         check_whole(footprint, mode)
     check(recording.json['complete'], True, mode + ': complete')
@@ -146,14 +145,14 @@ def test_names():
     program = recorded.program('processes')
     os.symlink(program, link)
     for way in (recorded.record, recorded.preload):
-        recording = way([link, 'fork'])
+        recording = way(recorded.tree('fork', by=link))
         check([p['name'] for p in recording.json['processes']], ['alias-of-it'] * 2, 'names in recording.json')
         for footprint in recording.footprints:
             meta = footprint.info['meta']
             check((meta['program'], meta['executable']), ('alias-of-it', os.path.realpath(program)), 'names')
             check(os.path.basename(footprint.path), 'alias-of-it.%d.fp' % footprint.info['pid'], 'file name')
     for title in ('', 'a title: 3 [x]', '../', '.', 'x' * 100):
-        recording = recorded.record([title, 'kill'], status=-9, executable=program)
+        recording = recorded.record(recorded.tree('kill', by=title), status=-9, executable=program)
         check(recording.only().info['meta']['program'], 'shim_processes', 'name of one called %r' % title)
 
 

@@ -97,7 +97,7 @@ def test_reused_pid():
 
 def surroundings(what, value, processes=2, options=()):
     collector = recorded.Collector(*options)
-    result = subprocess.run([TREE, what, str(value)], env=collector.environment(), check=False, text=True,
+    result = subprocess.run([TREE, *f'x{COUNT} 4040 {what} {value} 4041 fork [ x{COUNT} 4042 ]'.split()], env=collector.environment(), check=False, text=True,
                             stderr=subprocess.PIPE)
     recording = collector.end()
     if result.returncode == REFUSED:
@@ -133,7 +133,7 @@ def test_modes():
     try:
         collector = recorded.Collector()
         check(stat.S_IMODE(os.stat(collector.segment).st_mode), 0o600, 'mode of the segment')
-        subprocess.run([TREE, 'leaf', '4000', '10'], env=collector.environment(), check=True)
+        subprocess.run([TREE, '4000'], env=collector.environment(), check=True)
         collector.end_json()
     finally:
         os.umask(before)
