@@ -3,6 +3,7 @@ name. The recorded program does as it is told (steps.c), so every count here is 
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -157,6 +158,20 @@ class Present(lab.Lab):
         self.assert_whole(info)
         self.assertEqual(asked(info)[512], 17)
         self.assertEqual(odd(info), {})
+
+    def test_a_call_behind_a_pause_has_its_time(self):
+        """Also in a program of one thread, most of whose calls share a reading of the clock: once the collector has seen how seldom it calls."""
+        steps = Steps(self)
+        steps.do("churn 20000 64")
+        for _ in range(20):
+            time.sleep(0.02)
+            steps.do("take 1 1000")
+        steps.end()
+        self.mallab("convert", "-q", "--to", "text", "-o", "calls.txt", steps.directory)
+        text = (self.place / "calls.txt").read_text()
+        times = [int(before.rpartition("\ntime ")[2].split("\n")[0]) for before in re.split(r"\n\d+ malloc \d+ 1000\b", text)[11:-1]]
+        self.assertEqual(len(times), 9)
+        self.assertGreater(min(after - before for before, after in zip(times, times[1:])), 19e6)
 
     def test_the_end(self):
         steps = Steps(self)

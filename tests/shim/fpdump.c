@@ -4,7 +4,6 @@
  *   fpdump --marks FILE    each mark as a line: lane epoch call address size extra
  *   fpdump --stacks FILE   each site as a line: allocations, how it is cut or '-', call, size in all, frames from the innermost on as
  *                          MODULE+OFFSET, where MODULE is its file's name ('' the program) or '?'
- *   fpdump --times FILE    each mark as a line: call, size, the time of the last stamp before it, and 1 where that is its own
  *
  * Reads with fp_reader only; whatever it finds wrong it says and exits with 1. */
 #include <inttypes.h>
@@ -74,19 +73,6 @@ static void say_stacks(const struct stacks *stacks, const struct fp_sites *sites
                    node.address - (module != NULL ? module->base : 0));
         }
         printf("\n");
-    }
-}
-
-static void say_times(const struct fp_block *block)
-{
-    uint32_t stamp = 0;
-    for (uint32_t i = 0; i < block->mark_count; i++) {
-        const struct fp_shape *shape = &block->shapes[block->marks[i].shape];
-        while (stamp < block->stamp_count && block->stamps[stamp].mark <= i)
-            stamp++;
-        const struct fp_stamp *last = stamp > 0 ? &block->stamps[stamp - 1] : NULL;
-        printf("%s %" PRIu64 " %" PRIu64 " %d\n", fp_call_name(shape->call), shape->size,
-               last != NULL ? last->time_ns : 0, last != NULL && last->mark == i);
     }
 }
 
@@ -168,7 +154,6 @@ static void say_totals(const struct fp_reader *reader, const struct totals *tota
 int main(int argc, char **argv)
 {
     const int only_marks = argc == 3 && strcmp(argv[1], "--marks") == 0;
-    const int only_times = argc == 3 && strcmp(argv[1], "--times") == 0;
     const int only_stacks = argc == 3 && strcmp(argv[1], "--stacks") == 0;
     struct fp_reader *reader;
     struct fp_error error = {0};
@@ -180,7 +165,7 @@ int main(int argc, char **argv)
     struct stacks stacks = {calloc(FP_SITES_MAX, sizeof(uint64_t)), calloc(FP_SITES_MAX, sizeof(uint64_t))};
     if (stacks.allocations == NULL || stacks.bytes == NULL)
         return 1;
-    if (argc != 2 + only_marks + only_times + only_stacks)
+    if (argc != 2 + only_marks + only_stacks)
         return 2;
     if (fp_reader_open(argv[argc - 1], &error, &reader) != FP_OK) {
         fprintf(stderr, "fpdump: %s\n", fp_error_text(&error, argv[argc - 1], text, sizeof text));
@@ -200,8 +185,6 @@ int main(int argc, char **argv)
         }
         if (only_stacks)
             add_stacks(&stacks, &block);
-        if (only_times)
-            say_times(&block);
         if (only_marks)
             say_marks(&block);
         else
@@ -209,7 +192,7 @@ int main(int argc, char **argv)
     }
     if (only_stacks)
         say_stacks(&stacks, info->sites);
-    if (!only_marks && !only_times && !only_stacks)
+    if (!only_marks && !only_stacks)
         say_totals(reader, &totals);
     fp_block_buffer_release(&buffer);
     fp_reader_close(reader);

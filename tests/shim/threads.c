@@ -1,12 +1,9 @@
 /* threads.c - threads that come and go, hand objects over, and end in every way. Checked by test_threads.py.
  *
- *   churn       threads one after the other
  *   handover    producers and consumers on shared slots
  *   exits       return, pthread_exit, cancellation, with destructors that allocate and free in every iteration
- *   leaderexit  the main thread ends first
- *   handler     calls from a signal handler, between the program's own */
+ *   leaderexit  the main thread ends first */
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +12,6 @@
 
 #include "shim/modes.h"
 
-#define CHURN     300
 #define SLOTS     64
 #define HANDOVERS 100000
 #define PAIRS     2
@@ -26,19 +22,6 @@ static pthread_t start(void *(*body)(void *), void *argument)
     if (pthread_create(&thread, NULL, body, argument) != 0)
         abort();
     return thread;
-}
-
-static void *churn_body(void *unused)
-{
-    use(7001, 3);
-    return NULL;
-}
-
-static int churn(void)
-{
-    for (int i = 0; i < CHURN; i++)
-        pthread_join(start(churn_body, NULL), NULL);
-    return 0;
 }
 
 /* ---- hand-over ----------------------------------------------------------------------------------- */
@@ -128,28 +111,11 @@ static int leader_exit(void)
     pthread_exit(NULL);
 }
 
-/* ---- signals ----------------------------------------------------------------------------------------- */
-
-static void on_signal(int number)
-{
-    use(7401, 2);
-}
-
-static int handler(void)
-{
-    signal(SIGUSR1, on_signal);
-    for (int i = 0; i < 1000; i++) {
-        void *volatile object = malloc(7402);
-        raise(SIGUSR1);
-        free(object);
-    }
-    return 0;
-}
-
 static const struct mode MODES[] = {
-    {"churn", churn},     {"handover", handover},
-    {"exits", exits},     {"leaderexit", leader_exit},
-    {"handler", handler}, {0},
+    {"handover", handover},
+    {"exits", exits},
+    {"leaderexit", leader_exit},
+    {0},
 };
 
 int main(int argc, char **argv)
