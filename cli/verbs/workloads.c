@@ -287,8 +287,8 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
     const char *title = conv_trace_title(kind);
     if (kind == CONV_KIND_RESULT) {
         RES_FREED char *schema = res_json_schema_of_file(path);
-        cli_say(verb, "'%s' is JSON (%.40s), nothing that can be replayed: 'mallab report' shows a result",
-                path, schema != NULL ? schema : "not mallab's");
+        cli_say(verb, "'%s' is JSON (%.40s), nothing that can be replayed: %s", path,
+                schema != NULL ? schema : "not mallab's", res_json_remedy(schema));
         return;
     }
     if (kind == CONV_KIND_TAR) {

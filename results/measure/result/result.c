@@ -40,6 +40,34 @@ char *res_json_schema_of_file(const char *path)
     return strncmp(schema, SCHEMA_OURS, strlen(SCHEMA_OURS)) == 0 ? res_text_plain(schema) : NULL;
 }
 
+/* A row takes schemas that begin so; the last takes every other. */
+static const struct {
+    const char *schema, *remedy;
+} REMEDIES[] = {
+    {SCHEMA_NAME, "show it with 'mallab report'"},
+    {"mallab-run/", "'mallab ab' makes results of many"},
+    {"mallab-compare/", "name the two results that it compares"},
+    {"mallab-check/", "name the result that was checked"},
+    {"mallab-history/", "name the results, or their directory"},
+    {"mallab-fleet/", "name the results, or their directory"},
+    {"mallab-info/", "name the file that it tells of"},
+    {"mallab-convert", "name the workload that was converted"},
+    {"mallab-recording/", "name the directory that it lies in"},
+    {"mallab-sites/", "name the recording"},
+    {"mallab-status/", "name the recording"},
+    {"mallab-top/", "name the recording"},
+    {SCHEMA_OURS, "'mallab ab' makes results"},
+    {"", "is it the right file?"},
+};
+
+const char *res_json_remedy(const char *schema)
+{
+    size_t i = 0;
+    while (strncmp(schema != NULL ? schema : "", REMEDIES[i].schema, strlen(REMEDIES[i].schema)) != 0)
+        i++;
+    return REMEDIES[i].remedy;
+}
+
 /* ---- checked --------------------------------------------------------------------------------- */
 
 static bool is_schema_of_result(const char *schema)
@@ -53,9 +81,9 @@ static char *defect_of(const json_t *result)
     const char *schema = json_string_value(json_object_get(result, "schema"));
     const json_t *workloads = json_object_get(result, "workloads");
     if (!is_schema_of_result(schema))
-        return res_printf("it is no result of 'mallab ab' (%s%.40s)",
+        return res_printf("it is no result of 'mallab ab' (%s%.40s): %s",
                           schema != NULL ? "its schema is " : "no schema " RES_SCHEMA,
-                          schema != NULL ? schema : "");
+                          schema != NULL ? schema : "", res_json_remedy(schema));
     if (atoi(schema + strlen(SCHEMA_NAME)) > SCHEMA_MAJOR)
         return res_printf("it has schema %.40s, this mallab reads up to " RES_SCHEMA
                           ": read it with the mallab that wrote it, or a newer one",

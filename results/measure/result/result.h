@@ -325,6 +325,9 @@ const struct res_result_entry *res_result_entry_named(const struct res_result_wo
 /* res_json_schema_of_file - the schema that a JSON file begins with, "mallab-check/1", the caller's to free; NULL when it is none of ours, or cannot be read. */
 char *res_json_schema_of_file(const char *path);
 
+/* res_json_remedy - what to do where a document with this schema does not serve: "name the recording". NULL: it has none. */
+const char *res_json_remedy(const char *schema);
+
 /* ---- fleet_result.c: what many workloads say together: types and rows. results/measure/fleet/fleet.h makes it.
  *   host    one workload of one host: its label and the digest of its file together are its key; names are for people
  *   again   of several results of one host the newest counts
