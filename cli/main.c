@@ -19,13 +19,13 @@ static const struct cli_verb *find_verb(const char *name)
 /* Refuses a name in the name of `verb` (NULL: mallab), with the nearest one. Returns CLI_MISUSE. */
 static int refuse_verb(const struct cli_verb *verb, const char *name)
 {
-    struct cli_similar similar = {0};
-    for (const struct cli_verb *const *one = CLI_PROGRAM.verbs; *one != NULL; one++)
-        cli_similar_offer(&similar, name, (*one)->name);
+    const struct cli_verb *const *one = CLI_PROGRAM.verbs;
+    while (*one != NULL && !cli_is_near(name, (*one)->name))
+        one++;
     if (name[0] == '-')
         return cli_misuse(verb, "unknown option '%s': a verb comes first", name);
-    if (similar.word != NULL)
-        return cli_misuse(verb, "unknown verb '%s': did you mean '%s'?", name, similar.word);
+    if (*one != NULL)
+        return cli_misuse(verb, "unknown verb '%s': did you mean '%s'?", name, (*one)->name);
     if (CLI_PROGRAM.rest != NULL)
         return cli_misuse(verb, "unknown verb '%s': %s", name, CLI_PROGRAM.rest);
     return cli_misuse(verb, "unknown verb '%s'", name);

@@ -113,12 +113,9 @@ void cli_put_own(char *text);
 bool cli_put_through(void);
 int cli_stdout_end(int code);
 
-/* cli_json_pretty - a value as a text, ending in a newline; NULL: no memory for it. The caller's to free.
- * cli_json_document - the same, an empty object for want of memory; takes over the reference. */
-char *cli_json_pretty(const json_t *value);
+/* cli_json_document - a value as a text, indented, ending in a newline; takes over the reference. The caller's to free.
+ * cli_print_json - likewise to stdout, numbers a line each. Returns CLI_DONE. */
 char *cli_json_document(json_t *value);
-
-/* cli_print_json - to stdout, indented, ending in a newline; takes over the reference. Returns an exit code. */
 int cli_print_json(json_t *value);
 
 /* cli_colour_by_default - whether stdout is to be coloured where nobody says so. */
@@ -162,24 +159,8 @@ bool cli_parse_count(const char *text, uint64_t least, uint64_t most, uint64_t *
 #define CLI_SEED_BITS 53 /* of seeds that are named: a whole number in every JSON reader */
 uint64_t cli_draw_seed(void);
 
-/* ---- the nearest of the words that there are ---- */
-
-#define CLI_SIMILAR_MAX 64u /* bytes of words that are compared; longer ones resemble nothing */
-
-/* cli_similarity - how many letters must be put in, left out, replaced or swapped with the next to make one word of the other.
- * Returns SIZE_MAX when one is longer than CLI_SIMILAR_MAX.
- * Source  F. J. Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964); restricted:
- *         no letter is touched twice. */
-size_t cli_similarity(const char *word, const char *other);
-
-/* The nearest word so far. Zero-initialise. */
-struct cli_similar {
-    const char *word; /* NULL: none is near: a third of the letters may differ, one at least */
-    size_t distance;
-};
-
-/* cli_similar_offer - a word that was meant, perhaps. Of equally near ones the first stays. offered is borrowed. */
-void cli_similar_offer(struct cli_similar *similar, const char *typed, const char *offered);
+/* cli_is_near - whether a word that was typed is meant for one that there is: but for two neighbouring letters at most, they are alike. */
+bool cli_is_near(const char *typed, const char *offered);
 
 /* ---- values of our output that any input may have put out of JSON's bounds. ---- */
 

@@ -165,33 +165,23 @@ static void join_numbers(char *text)
     *to = '\0';
 }
 
-char *cli_json_pretty(const json_t *value)
-{
-    char *compact = json_dumps(value, JSON_INDENT(1));
-    if (compact == NULL)
-        return NULL;
-    join_numbers(compact);
-    char *text = res_printf("%s\n", compact);
-    free(compact);
-    return text;
-}
-
 char *cli_json_document(json_t *value)
 {
-    char *text = cli_json_pretty(value);
+    char *text = json_dumps(value, JSON_INDENT(1));
     json_decref(value);
-    return text != NULL ? text : res_strdup("{}\n");
+    if (text == NULL)
+        return res_strdup("{}\n");
+    join_numbers(text);
+    char *document = res_printf("%s\n", text);
+    free(text);
+    return document;
 }
 
 int cli_print_json(json_t *value)
 {
     char *text = json_dumps(value, JSON_INDENT(2));
     json_decref(value);
-    if (text == NULL) {
-        cli_say(NULL, "no memory to print the answer");
-        return CLI_FAILED;
-    }
-    cli_put_own(text);
+    cli_put_own(text != NULL ? text : res_strdup("{}"));
     cli_put("\n", 1);
     return CLI_DONE;
 }

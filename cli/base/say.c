@@ -106,28 +106,13 @@ void cli_progress_end(struct cli_progress *progress)
 static bool parse_decimal(const char *text, double *ret_value, const char **ret_rest)
 {
     const size_t whole = strspn(text, "0123456789");
-    size_t length = whole;
-    if (whole == 0 || whole > 18)
+    const size_t part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 1;
+    char *rest;
+    if (whole == 0 || whole > 18 || part == 0 || part > 9)
         return false;
-    if (text[length] == '.') {
-        const size_t part = strspn(text + length + 1, "0123456789");
-        if (part == 0 || part > 9)
-            return false;
-        length += 1 + part;
-    }
-    double scale = 0.1;
-    double value = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (i < whole) {
-            value = value * 10 + (text[i] - '0');
-        } else if (i > whole) {
-            value += (text[i] - '0') * scale;
-            scale /= 10;
-        }
-    }
-    *ret_value = value;
-    *ret_rest = text + length;
-    return true;
+    *ret_value = strtod(text, &rest);
+    *ret_rest = rest;
+    return rest == text + whole + (text[whole] == '.' ? 1 + part : 0);
 }
 
 struct unit {
@@ -205,43 +190,17 @@ uint64_t cli_draw_seed(void)
     return seed % 1000000000; /* short enough to be typed again */
 }
 
-/* ---- similar words ---------------------------------------------------------------------------- */
+/* ---- the word that was probably meant --------------------------------------------------------- */
 
-static size_t least(size_t one, size_t other)
+bool cli_is_near(const char *typed, const char *offered)
 {
-    return one < other ? one : other;
-}
-
-size_t cli_similarity(const char *word, const char *other)
-{
-    /* Three rows of the matrix: that of this letter, of the one before, and of the one before that. */
-    size_t rows[3][CLI_SIMILAR_MAX + 1];
-    const size_t length = strlen(word), width = strlen(other);
-    if (length > CLI_SIMILAR_MAX || width > CLI_SIMILAR_MAX)
-        return SIZE_MAX;
-    for (size_t column = 0; column <= width; column++)
-        rows[0][column] = column;
-    for (size_t row = 1; row <= length; row++) {
-        size_t *now = rows[row % 3];
-        const size_t *before = rows[(row + 2) % 3], *twice = rows[(row + 1) % 3];
-        now[0] = row;
-        for (size_t column = 1; column <= width; column++) {
-            const bool equal = word[row - 1] == other[column - 1];
-            now[column] = least(least(before[column], now[column - 1]) + 1, before[column - 1] + !equal);
-            if (row > 1 && column > 1 && word[row - 1] == other[column - 2] &&
-                word[row - 2] == other[column - 1])
-                now[column] = least(now[column], twice[column - 2] + 1);
-        }
+    size_t begin = 0;
+    while (typed[begin] != '\0' && typed[begin] == offered[begin])
+        begin++;
+    size_t own = strlen(typed + begin), other = strlen(offered + begin);
+    while (own > 0 && other > 0 && typed[begin + own - 1] == offered[begin + other - 1]) {
+        own--;
+        other--;
     }
-    return rows[length % 3][width];
-}
-
-void cli_similar_offer(struct cli_similar *similar, const char *typed, const char *offered)
-{
-    const size_t distance = cli_similarity(typed, offered);
-    const size_t allowed = strlen(typed) / 3 > 1 ? strlen(typed) / 3 : 1;
-    if (distance > allowed || (similar->word != NULL && distance >= similar->distance))
-        return;
-    similar->word = offered;
-    similar->distance = distance;
+    return (own == other ? own <= 2 : own + other <= 2) && own < strlen(typed);
 }

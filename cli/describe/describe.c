@@ -11,8 +11,6 @@
 #include "footprint/base/words.h"
 #include "record/recorder.h"
 
-#define BAR_COLUMNS 40
-
 static json_t *calls_object(const uint64_t *counts)
 {
     json_t *object = json_object();
@@ -249,52 +247,18 @@ static void print_calls(const char *name, const uint64_t *counts, uint64_t total
     }
 }
 
-/* A class of sizes in at most 13 characters: "0", "16-31", "64 KiB+". */
-static const char *class_label(unsigned size_class, char ret_text[40])
-{
-    static const char units[] = "KMGTPE";
-    unsigned unit = 0;
-    uint64_t from = conv_survey_class_min(size_class);
-    if (from >= 1024) {
-        for (from /= 1024; from >= 1024 && unit + 2 < sizeof units; from /= 1024)
-            unit++;
-        snprintf(ret_text, 40, "%llu %ciB+", (unsigned long long)from, units[unit]);
-    } else if (from < 2) {
-        snprintf(ret_text, 40, "%llu", (unsigned long long)from);
-    } else {
-        snprintf(ret_text, 40, "%llu-%llu", (unsigned long long)from, (unsigned long long)(2 * from - 1));
-    }
-    return ret_text;
-}
-
-/* share: of the longest. Less than half a column is a point, so that what is there is seen. */
-static void print_bar(double share)
-{
-    static const char BAR[] = "########################################";
-    const int columns = (int)(share * BAR_COLUMNS + 0.5);
-    printf("%.*s\n", share > 0 && columns == 0 ? 1 : columns, columns > 0 ? BAR : ".");
-}
-
 static void print_sizes(const struct conv_survey *survey)
 {
-    uint64_t most = 0;
-    char label[40];
-    unsigned first = CONV_SIZE_CLASSES, last = 0;
-    for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
-        if (survey->class_count[i] > 0) {
-            first = i < first ? i : first;
-            last = i;
-            most = survey->class_count[i] > most ? survey->class_count[i] : most;
-        }
-    }
-    if (most == 0)
-        return;
-    printf("\n%-13s %14s %9s\n", "bytes asked", "requests", "in all");
-    for (unsigned i = first; i <= last; i++) {
-        printf("%-13s %14s %9s%s", class_label(i, label), FP_GROUPED(survey->class_count[i]),
-               FP_BYTES(survey->class_bytes[i]), survey->class_count[i] > 0 ? "  " : "");
-        print_bar((double)survey->class_count[i] / (double)most);
-    }
+    static const struct cli_column COLUMNS[] = {{"bytes asked, from", "from_bytes", CLI_SHOWN_COUNT},
+                                                {"requests", "count", CLI_SHOWN_COUNT},
+                                                {"in all", "bytes", CLI_SHOWN_BYTES},
+                                                {0}};
+    json_t *sizes = sizes_array(survey);
+    struct res_text text = {0};
+    cli_table_add(&text, COLUMNS, sizes, SIZE_MAX);
+    cli_put(text.text != NULL ? text.text : "", text.length);
+    free(text.text);
+    json_decref(sizes);
 }
 
 /* Pauses were asked for, so they are not irregular. A footprint alone knows only where its threads noticed one. */
@@ -429,7 +393,6 @@ static void print_details(const struct conv_survey *survey)
     print_unrecorded(survey);
     print_calls("by call", is_workload ? survey->ops_by_call : survey->events_by_call, calls);
     print_sizes(survey);
-    cli_survey_lists_print(survey);
 }
 
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool details)
@@ -463,6 +426,5 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool d
     print_pauses(survey);
     if (details)
         print_details(survey);
-    else
-        cli_programs_print(survey);
+    cli_survey_lists_print(survey, details);
 }

@@ -9,6 +9,7 @@
 
 #include "convert/convert.h"
 #include "footprint/fp/usage.h"
+#include "results/report/grid/grid.h"
 
 /* cli_survey_print - six lines on stdout, and one for each thing that is out of the ordinary: a selection, a pause, a loss. Behind
  * them the programs of a recording. Nothing is said of what is not known.
@@ -27,9 +28,33 @@ const char *cli_live_words(enum conv_liveness live);
 /* cli_survey_lists_json - set `process_list`, `thread_list` and `selection`; of a recording, `window_list` and `program_list` too. */
 void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
 
-/* cli_survey_lists_print - the same as tables on stdout. cli_programs_print - only the programs of a recording of several processes. */
-void cli_survey_lists_print(const struct conv_survey *survey);
-void cli_programs_print(const struct conv_survey *survey);
+/* cli_survey_lists_print - the same as tables on stdout; without details only the programs of a recording of several processes. */
+void cli_survey_lists_print(const struct conv_survey *survey, bool details);
+
+/* ---- a list of a document as a table (describe_lists.c) ---- */
+
+enum cli_shown {
+    CLI_SHOWN_TEXT,
+    CLI_SHOWN_WHERE,     /* the heading where it is true */
+    CLI_SHOWN_WHERE_NOT, /* the heading where it is false */
+    CLI_SHOWN_ID,        /* a number; those that follow are numbers, too */
+    CLI_SHOWN_COUNT,     /* digits in groups */
+    CLI_SHOWN_BYTES,
+    CLI_SHOWN_SPAN,   /* of nanoseconds */
+    CLI_SHOWN_MOMENT, /* nanoseconds since 1970: month, day, hour */
+};
+
+struct cli_column {
+    const char *heading; /* NULL behind the last one */
+    const char *key;     /* of the rows' objects; what has none, or null, is "-" */
+    enum cli_shown how;
+};
+
+#define CLI_TABLE_COLUMNS 10u /* at most */
+
+/* cli_table_add - an empty line and the rows, an array of objects, `most` of them and how many more there are; nothing of no row.
+ * A column in which nothing is told is left out. */
+void cli_table_add(struct res_text *text, const struct cli_column *columns, const json_t *rows, size_t most);
 
 /* ---- what its processes used (describe_lists.c) ---- */
 

@@ -19,6 +19,74 @@ static json_t *number(uint64_t value)
     return is_known(value) ? cli_json_number(value) : json_null();
 }
 
+/* ---- a list of the document as a table ------------------------------------------------------------ */
+
+static char *moment_words(uint64_t unix_ns)
+{
+    const time_t seconds = (time_t)(unix_ns / 1000000000u);
+    char words[32] = "-";
+    struct tm parts;
+    if (localtime_r(&seconds, &parts) != NULL)
+        (void)strftime(words, sizeof words, "%m-%d %H:%M:%S", &parts); /* fits */
+    return res_strdup(words);
+}
+
+static char *cell_of(const struct cli_column *column, const json_t *row)
+{
+    const json_t *value = json_object_get(row, column->key);
+    const uint64_t whole = json_is_real(value) ? (uint64_t)json_real_value(value)
+                                               : (uint64_t)json_integer_value(value);
+    char span[32];
+    if (column->how == CLI_SHOWN_WHERE_NOT)
+        return res_strdup(json_is_false(value) ? column->heading : "");
+    if (column->how == CLI_SHOWN_WHERE)
+        return res_strdup(json_is_true(value) ? column->heading : "");
+    if (column->how == CLI_SHOWN_TEXT)
+        return res_strdup(json_is_string(value) ? json_string_value(value) : "-");
+    if (!json_is_number(value))
+        return res_strdup("-");
+    switch (column->how) {
+    case CLI_SHOWN_BYTES:
+        return res_strdup(FP_BYTES((double)whole));
+    case CLI_SHOWN_SPAN:
+        return res_strdup(res_text_duration((double)whole, span));
+    case CLI_SHOWN_MOMENT:
+        return moment_words(whole);
+    case CLI_SHOWN_ID:
+        return res_printf("%llu", (unsigned long long)whole);
+    default:
+        return res_strdup(FP_GROUPED(whole));
+    }
+}
+
+void cli_table_add(struct res_text *text, const struct cli_column *columns, const json_t *rows, size_t most)
+{
+    struct res_column shown[CLI_TABLE_COLUMNS] = {0};
+    const struct res_style style = {0};
+    struct res_grid grid;
+    size_t count = 0, i;
+    const json_t *row;
+    for (; columns[count].heading != NULL; count++)
+        shown[count] = (struct res_column){.heading = columns[count].heading,
+                                           .right = columns[count].how >= CLI_SHOWN_ID,
+                                           .least = columns[count].how > CLI_SHOWN_ID ? 8 : 0,
+                                           .gap = count > 0 ? 2 : 0};
+    shown[count - 1].open = true;
+    res_grid_begin(&grid, shown, count);
+    json_array_foreach(rows, i, row)
+    {
+        for (size_t k = 0; k < count && i < most; k++)
+            res_grid_own(&grid, cell_of(&columns[k], row));
+    }
+    if (json_array_size(rows) > 0) {
+        res_text_add(text, "\n", 1);
+        res_grid_text(&grid, &style, text);
+    }
+    if (json_array_size(rows) > most)
+        res_text_printf(text, "and %s more, see --json\n", FP_GROUPED(json_array_size(rows) - most));
+    res_grid_release(&grid);
+}
+
 /* ---- what a process used: JSON --------------------------------------------------------------------------------------- */
 
 static json_t *allocator_json(const struct fp_usage *usage)
@@ -169,6 +237,9 @@ static json_t *window_array(const struct conv_survey *survey)
         json_t *object = json_object();
         cli_json_set(object, "window", window->number);
         cli_json_set(object, "begin_ns", window->begin_ns);
+        cli_json_set(object, "begin_unix_ns",
+                     survey->start_unix_ns > 0 ? cli_json_number(survey->start_unix_ns + window->begin_ns)
+                                               : json_null());
         cli_json_set(object, "end_ns", cli_json_known(window->end_ns));
         cli_json_set(object, "events", window->events);
         cli_json_set(object, "live_end_bytes", window->live_bytes_end);
@@ -179,36 +250,6 @@ static json_t *window_array(const struct conv_survey *survey)
         json_array_append_new(array, object);
     }
     return array;
-}
-
-/* The hour that a window began at; without one, how long after the recording did. */
-static void begin_words(const struct conv_survey *survey, const struct conv_window *window, char *ret_text,
-                        size_t size)
-{
-    const time_t seconds = (time_t)((survey->start_unix_ns + window->begin_ns) / 1000000000u);
-    struct tm parts;
-    char duration[32];
-    if (survey->start_unix_ns == 0 || localtime_r(&seconds, &parts) == NULL ||
-        strftime(ret_text, size, "%m-%d %H:%M:%S", &parts) == 0)
-        snprintf(ret_text, size, "+%s", res_text_duration((double)window->begin_ns, duration));
-}
-
-static void print_windows(const struct conv_survey *survey)
-{
-    if (survey->window_list_count == 0)
-        return;
-    printf("\n%-7s %-14s %12s %13s %11s %11s  %s\n", "window", "began", "lasted", "events", "live at end",
-           "objects", "lost");
-    for (size_t i = 0; i < survey->window_list_count; i++) {
-        const struct conv_window *window = &survey->window_list[i];
-        char began[48], lasted[32] = "not known";
-        begin_words(survey, window, began, sizeof began);
-        if (window->end_ns > window->begin_ns)
-            (void)res_text_duration((double)(window->end_ns - window->begin_ns), lasted);
-        printf("%-7u %-14s %12s %13s %11s %11s  %s\n", window->number, began, lasted,
-               FP_GROUPED(window->events), FP_BYTES(window->live_bytes_end),
-               FP_GROUPED(window->live_objects_end), window->lost > 0 ? FP_GROUPED(window->lost) : "-");
-    }
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -294,28 +335,6 @@ static json_t *program_array(const struct conv_survey *survey)
     return array;
 }
 
-void cli_programs_print(const struct conv_survey *survey)
-{
-    size_t count;
-    struct program *programs;
-    if (survey->kind != CONV_KIND_RECORDING || survey->process_count < 2)
-        return;
-    programs = programs_of(survey, &count);
-    printf("\n%9s %15s %10s %10s  %s\n", "processes", "events", "CPU", "peak RSS", "program");
-    for (size_t i = 0; i < count; i++) {
-        const struct program *program = &programs[i];
-        char cpu[32] = "-";
-        char *name = res_text_plain(program->name);
-        if (program->cpu_ns != FP_USAGE_UNKNOWN)
-            (void)res_text_duration((double)program->cpu_ns, cpu);
-        printf("%9s %15s %10s %10s  %s\n", FP_GROUPED(program->processes), FP_GROUPED(program->events), cpu,
-               program->rss_peak_bytes != FP_USAGE_UNKNOWN ? FP_BYTES((double)program->rss_peak_bytes) : "-",
-               name);
-        free(name);
-    }
-    free(programs);
-}
-
 /* ---- processes ------------------------------------------------------------------------------- */
 
 static json_t *process_array(const struct conv_survey *survey)
@@ -340,51 +359,32 @@ static json_t *process_array(const struct conv_survey *survey)
     return array;
 }
 
-static const char *end_of(const struct conv_process *process)
-{
-    if (strcmp(process->ended, "exit") == 0 || (process->ended[0] == '\0' && process->complete))
-        return "ended";
-    return process->ended[0] != '\0' ? process->ended : "unknown";
-}
-
-static void print_processes(const struct conv_survey *survey)
-{
-    if (survey->process_count == 0)
-        return;
-    printf("\n%-10s %-10s %14s  %-8s %s\n", "process", "parent", "events", "ended", "footprint");
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct conv_process *process = &survey->processes[i];
-        char *file = res_text_plain(process->file);
-        char *ended = res_text_plain(end_of(process));
-        char more[64] = "";
-        if (process->windows > 1)
-            snprintf(more, sizeof more, " and %llu more", (unsigned long long)process->windows - 1);
-        printf("%-10u %-10u %14s  %-8s %s%s%s\n", process->process_id, process->parent_process_id,
-               FP_GROUPED(process->events), ended, process->removed ? "-" : file, more,
-               process->removed    ? " (its calls were in windows that are removed)"
-               : process->missing  ? " (missing)"
-               : process->complete ? ""
-                                   : " (not whole)");
-        free(file);
-        free(ended);
-    }
-}
-
 /* ---- threads and what was selected ------------------------------------------------------------ */
 
-#define THREAD_LINES 12u
+static int by_calls(const void *left, const void *right)
+{
+    const struct conv_thread *a = left, *b = right;
+    if (a->events != b->events)
+        return a->events > b->events ? -1 : 1;
+    return a->thread_id < b->thread_id ? -1 : a->thread_id > b->thread_id;
+}
 
 static json_t *thread_array(const struct conv_survey *survey)
 {
+    struct conv_thread *sorted = res_calloc(survey->thread_count + 1, sizeof *sorted);
     json_t *array = json_array();
+    for (size_t i = 0; i < survey->thread_count; i++)
+        sorted[i] = survey->thread_list[i];
+    qsort(sorted, survey->thread_count, sizeof *sorted, by_calls);
     for (size_t i = 0; i < survey->thread_count; i++) {
-        const struct conv_thread *thread = &survey->thread_list[i];
+        const struct conv_thread *thread = &sorted[i];
         json_t *object = json_object();
         cli_json_set(object, "thread_id", thread->thread_id);
         cli_json_set(object, "main", thread->is_main);
         cli_json_set(object, "events", thread->events);
         json_array_append_new(array, object);
     }
+    free(sorted);
     return array;
 }
 
@@ -398,31 +398,6 @@ static json_t *selection_json(const struct conv_selected *selected)
     cli_json_set(object, "to_ns", cli_json_known(selected->to_ns));
     cli_json_set(object, "head_calls", cli_json_known(selected->head));
     return object;
-}
-
-static int by_calls(const void *left, const void *right)
-{
-    const struct conv_thread *a = left, *b = right;
-    if (a->events != b->events)
-        return a->events > b->events ? -1 : 1;
-    return a->thread_id < b->thread_id ? -1 : a->thread_id > b->thread_id;
-}
-
-static void print_threads(const struct conv_survey *survey)
-{
-    struct conv_thread *sorted;
-    if (survey->thread_count < 2)
-        return;
-    sorted = res_calloc(survey->thread_count, sizeof *sorted);
-    memcpy(sorted, survey->thread_list, survey->thread_count * sizeof *sorted);
-    qsort(sorted, survey->thread_count, sizeof *sorted, by_calls);
-    printf("\n%-10s %14s\n", "thread", survey->kind == CONV_KIND_WORKLOAD ? "ops" : "events");
-    for (size_t i = 0; i < survey->thread_count && i < THREAD_LINES; i++)
-        printf("%-10u %14s%s\n", sorted[i].thread_id, FP_GROUPED(sorted[i].events),
-               sorted[i].is_main ? "  main" : "");
-    if (survey->thread_count > THREAD_LINES)
-        printf("and %s more, see --json\n", FP_GROUPED(survey->thread_count - THREAD_LINES));
-    free(sorted);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -440,12 +415,42 @@ void cli_survey_lists_json(json_t *object, const struct conv_survey *survey)
     cli_json_set(object, "selection", selection_json(&survey->selected));
 }
 
-void cli_survey_lists_print(const struct conv_survey *survey)
+#define THREAD_LINES 12u
+
+/* clang-format off */
+static const struct cli_column THREADS[] = {
+    {"thread", "thread_id", CLI_SHOWN_ID}, {"calls", "events", CLI_SHOWN_COUNT}, {"main", "main", CLI_SHOWN_WHERE}, {0}};
+
+static const struct cli_column WINDOWS[] = {
+    {"window", "window", CLI_SHOWN_ID}, {"began", "begin_unix_ns", CLI_SHOWN_MOMENT},
+    {"from", "begin_ns", CLI_SHOWN_SPAN}, {"to", "end_ns", CLI_SHOWN_SPAN}, {"events", "events", CLI_SHOWN_COUNT},
+    {"live at end", "live_end_bytes", CLI_SHOWN_BYTES}, {"objects", "live_end_objects", CLI_SHOWN_COUNT},
+    {"lost", "lost", CLI_SHOWN_COUNT}, {0}};
+
+static const struct cli_column PROGRAMS[] = {
+    {"processes", "processes", CLI_SHOWN_COUNT}, {"events", "events", CLI_SHOWN_COUNT}, {"CPU", "cpu_ns", CLI_SHOWN_SPAN},
+    {"peak RSS", "rss_peak_bytes", CLI_SHOWN_BYTES}, {"program", "name", CLI_SHOWN_TEXT}, {0}};
+
+static const struct cli_column PROCESSES[] = {
+    {"process", "pid", CLI_SHOWN_ID}, {"parent", "parent_pid", CLI_SHOWN_ID}, {"events", "events", CLI_SHOWN_COUNT},
+    {"ended", "ended", CLI_SHOWN_TEXT}, {"footprint", "file", CLI_SHOWN_TEXT}, {"missing", "missing", CLI_SHOWN_WHERE},
+    {"removed", "removed", CLI_SHOWN_WHERE}, {"not whole", "complete", CLI_SHOWN_WHERE_NOT}, {0}};
+/* clang-format on */
+
+void cli_survey_lists_print(const struct conv_survey *survey, bool details)
 {
-    print_threads(survey);
-    if (survey->kind == CONV_KIND_RECORDING) {
-        print_windows(survey);
-        cli_programs_print(survey);
-    }
-    print_processes(survey);
+    json_t *object = json_object();
+    struct res_text text = {0};
+    cli_survey_lists_json(object, survey);
+    if (details && survey->thread_count > 1)
+        cli_table_add(&text, THREADS, json_object_get(object, "thread_list"), THREAD_LINES);
+    if (details)
+        cli_table_add(&text, WINDOWS, json_object_get(object, "window_list"), SIZE_MAX);
+    if (survey->process_count > 1)
+        cli_table_add(&text, PROGRAMS, json_object_get(object, "program_list"), SIZE_MAX);
+    if (details)
+        cli_table_add(&text, PROCESSES, json_object_get(object, "process_list"), SIZE_MAX);
+    cli_put(text.text != NULL ? text.text : "", text.length);
+    free(text.text);
+    json_decref(object);
 }

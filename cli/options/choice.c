@@ -75,13 +75,14 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
         candidate = strcmp(name, "none") == 0 ? res_registry_add_none(registry)
                                               : res_registry_find(registry, name);
         if (candidate == NULL) {
-            struct cli_similar similar = {0};
+            const char *meant = NULL;
             char *plain = res_text_plain(name);
-            for (size_t i = 0; i < registry->candidate_count; i++)
-                cli_similar_offer(&similar, name, registry->candidates[i]->name);
-            if (similar.word != NULL)
+            for (size_t i = 0; i < registry->candidate_count && meant == NULL; i++)
+                if (cli_is_near(name, registry->candidates[i]->name))
+                    meant = registry->candidates[i]->name;
+            if (meant != NULL)
                 cli_say(verb, "unknown allocator '%s': did you mean '%s'? 'mallab allocators' lists all",
-                        plain, similar.word);
+                        plain, meant);
             else
                 cli_say(verb,
                         "unknown allocator '%s': 'mallab allocators' lists all; or the path of a library",

@@ -209,7 +209,6 @@ static void make_tables(const struct cli_verb *verb, const struct cli_option *ro
 static int refuse(const struct cli_verb *verb, const struct option *options, int found, char **argv)
 {
     const char *word = argv[optind - 1];
-    struct cli_similar similar = {0};
     if (found == ':')
         return cli_misuse(verb, "option '%s' needs a value", word);
     /* An unknown letter with others behind it: getopt is still in the midst of that word. */
@@ -218,11 +217,12 @@ static int refuse(const struct cli_verb *verb, const struct option *options, int
     if (optopt != 0)
         return cli_misuse(verb, "option '%s' takes no value", word);
     char *typed = res_strndup(word + 2, strcspn(word + 2, "="));
-    for (; options->name != NULL; options++)
-        cli_similar_offer(&similar, typed, options->name);
+    while (options->name != NULL && !cli_is_near(typed, options->name))
+        options++;
     free(typed);
-    if (similar.word != NULL)
-        return cli_misuse(verb, "unknown or ambiguous option '%s': did you mean '--%s'?", word, similar.word);
+    if (options->name != NULL)
+        return cli_misuse(verb, "unknown or ambiguous option '%s': did you mean '--%s'?", word,
+                          options->name);
     return cli_misuse(verb, "unknown or ambiguous option '%s'", word);
 }
 

@@ -195,13 +195,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     result->label = answer->label != NULL ? res_text_plain(answer->label) : NULL;
     result->commit = *commit_here != '\0' ? res_text_plain(commit_here) : NULL;
     res_notes_fill(result);
-    json_t *written = res_result_write(result);
-    char *document = cli_json_pretty(written);
-    json_decref(written);
-    if (document == NULL) {
-        cli_say(verb, "no memory to write the result");
-        return CLI_FAILED;
-    }
+    char *document = cli_json_document(res_result_write(result));
     /* A limit of file sizes is an error as others. Nothing is started any more that would inherit it. */
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */

@@ -97,7 +97,7 @@ static int refuse_other_kind(const struct settings *settings)
     const char *input = settings->input;
     const enum conv_kind kind = settings->convert.from == NULL ? conv_detect(input) : CONV_KIND_UNKNOWN;
     if (kind == CONV_KIND_RESULT) {
-        cli_say_other_kind(&CLI_CONVERT, input, kind);
+        cli_say_result(&CLI_CONVERT, input);
         return CLI_UNREADABLE;
     }
     if (kind == CONV_KIND_WORKLOAD && settings->answer.output == NULL &&
@@ -215,42 +215,25 @@ void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *surv
     free(name);
 }
 
-static void tell_missing(const struct cli_verb *verb, const struct conv_survey *survey)
+/* Losses of other processes are no fault of this workload, but the user may have wanted those processes. */
+static void tell_others(const struct cli_verb *verb, const struct conv_survey *survey, bool by_file)
 {
     size_t missing = 0, first = 0;
-    for (size_t i = survey->process_count; i-- > 0;)
-        if (survey->processes[i].missing) {
-            missing++;
-            first = i;
-        }
-    if (missing == 0)
-        return;
-    char *file = res_text_plain(survey->processes[first].file);
-    cli_say(verb, "the recording is not whole: footprint '%s'%s missing", file,
-            missing > 1 ? " and others are" : " is");
-    free(file);
-}
-
-/* Losses of other processes are no fault of this workload, but the user may have wanted those processes. */
-static void tell_others_losses(const struct cli_verb *verb, const struct conv_survey *survey)
-{
-    const struct conv_process *worst = NULL;
-    uint64_t most = 0;
-    for (size_t i = 0; i < survey->process_count; i++) {
+    uint64_t lost = 0;
+    for (size_t i = survey->process_count; i-- > 0;) {
         const struct conv_process *process = &survey->processes[i];
-        if (process->chosen || fp_loss_sum(process->lost) <= most)
-            continue;
-        worst = process;
-        most = fp_loss_sum(process->lost);
+        missing += process->missing;
+        first = process->missing ? i : first;
+        lost = conv_add_saturating(lost, process->chosen ? 0 : fp_loss_sum(process->lost));
     }
-    if (worst == NULL)
-        return;
-    char *name = res_text_plain(worst->name);
-    cli_say(verb,
-            "the recording is not whole: of process %u, '%s', which is not converted, %s calls were lost and "
-            "%s kept",
-            worst->process_id, name, FP_GROUPED(most), FP_GROUPED(worst->events));
-    free(name);
+    char *file = missing > 0 ? res_text_plain(survey->processes[first].file) : NULL;
+    if (missing > 0)
+        cli_say(verb, "the recording is not whole: footprint '%s'%s missing", file,
+                missing > 1 ? " and others are" : " is");
+    if (lost > 0 && !by_file)
+        cli_say(verb, "the recording is not whole: %s calls of processes that are not converted were lost",
+                FP_GROUPED(lost));
+    free(file);
 }
 
 /* Prints one line on stderr on how it went, and a line for each thing that casts doubt on the recording; by_file: the process was
@@ -279,9 +262,7 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
     tell_selection(verb, survey, quiet);
     if (survey->process_count > 1 && !by_file)
         cli_choice_tell(verb, survey, 0);
-    tell_missing(verb, survey);
-    if (!by_file)
-        tell_others_losses(verb, survey);
+    tell_others(verb, survey, by_file);
     if (survey->lacks[0] != '\0' && !quiet)
         cli_say(verb, "what %s does not tell: %s (docs/importing.md)", conv_kind_name(survey->kind),
                 survey->lacks);
@@ -301,24 +282,18 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
         cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
     if (!in_result && survey->live != CONV_LIVE_KNOWN)
         cli_say(verb, "%s", cli_live_words(survey->live));
-    if (!in_result && survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
-        cli_say(verb,
-                "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
-                FP_GROUPED(survey->irregular[CONV_UNRECORDED_OBJECTS]));
-    if (survey->irregular[CONV_UNRECORDED_FREES] > 0)
-        cli_say(verb,
-                "put in: unrecorded_frees, of %s objects that were released while nothing was recorded, when "
-                "their "
-                "addresses came again",
-                FP_GROUPED(survey->irregular[CONV_UNRECORDED_FREES]));
-    if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
-        cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/order.md)",
-                FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS]));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
-        if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
-            cli_say(verb, "%s: %s, %s time%s (docs/order.md)",
-                    conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
-                    FP_GROUPED(survey->irregular[i]), survey->irregular[i] == 1 ? "" : "s");
+        const bool is_put_in = i == CONV_UNRECORDED_FREES;
+        const bool are_calls = i == CONV_DAMAGED_BLOCKS || i == CONV_UNRECORDED_OBJECTS;
+        const bool is_left_out = conv_irregularity_is_loss(i) || (i == CONV_UNRECORDED_OBJECTS && !in_result);
+        if (survey->irregular[i] > 0 && (is_put_in || is_left_out || conv_irregularity_is_defect(i)))
+            cli_say(verb, "%s: %s, %s%s %s%s (docs/order.md)",
+                    is_put_in     ? "put in"
+                    : is_left_out ? "left out"
+                                  : "repaired",
+                    conv_irregularity_name(i), i == CONV_DAMAGED_BLOCKS ? "up to " : "",
+                    FP_GROUPED(survey->irregular[i]), are_calls ? "call" : "time",
+                    survey->irregular[i] == 1 ? "" : "s");
     }
 }
 

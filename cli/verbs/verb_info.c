@@ -9,7 +9,6 @@
 #include "convert/open/input.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/fields.h"
-#include "results/report/notes/notes.h"
 
 struct settings {
     struct cli_answer answer;
@@ -57,21 +56,6 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_INFO, "--verify looks at all of a file: nothing can be selected");
     ret_settings->path = operands.words[0];
     return -1;
-}
-
-/* As `mallab report` shows it. */
-static int tell_result(const struct settings *settings)
-{
-    const struct res_style style = cli_answer_style(&settings->answer);
-    struct res_result result;
-    const int code = cli_result_load(&CLI_INFO, settings->path, &result);
-    if (code != CLI_DONE)
-        return code;
-    res_notes_fill(&result);
-    cli_put_own(cli_is_json(&settings->answer) ? cli_json_document(res_result_write(&result))
-                                               : res_table_text(&result, &style));
-    res_result_release(&result);
-    return CLI_DONE;
 }
 
 /* ---- --verify ---------------------------------------------------------------------------------- */
@@ -169,24 +153,19 @@ static int tell_survey(const struct settings *settings, struct conv_error *error
 
 /* ---- a group ---------------------------------------------------------------------------------- */
 
-static void print_member(const char *name, uint64_t ops, uint64_t threads, uint64_t live_bytes)
-{
-    char *plain = res_text_plain(name);
-    printf("  %-30s %14s ops, %4s thread%s %s live at most\n", plain, FP_GROUPED(ops), FP_GROUPED(threads),
-           threads == 1 ? ", " : "s,", FP_BYTES((double)live_bytes));
-    free(plain);
-}
-
-/* A line for each member, and their sums; live bytes are summed at each one's own peak. */
+/* A line for each member. */
 static int tell_group(const struct settings *settings, const struct cli_prepared *group,
                       struct conv_error *error)
 {
+    static const struct cli_column COLUMNS[] = {{"workload", "file", CLI_SHOWN_TEXT},
+                                                {"ops", "ops", CLI_SHOWN_COUNT},
+                                                {"threads", "threads", CLI_SHOWN_COUNT},
+                                                {"live at most", "live_peak_bytes", CLI_SHOWN_BYTES},
+                                                {0}};
     json_t *members = json_array();
-    uint64_t ops = 0, threads = 0, live_bytes = 0;
+    struct res_text text = {0};
+    uint64_t ops = 0;
     int code = CLI_DONE;
-    char *file = res_text_plain(settings->path);
-    if (!cli_is_json(&settings->answer))
-        printf("%-16s%s: a group of %zu workloads\n", "file", file, group->member_count);
     for (size_t i = 0; i < group->member_count && code == CLI_DONE; i++) {
         struct conv_survey survey = {0};
         if (conv_survey_file(group->members[i].path, &settings->convert, &survey, error) != FP_OK) {
@@ -194,23 +173,23 @@ static int tell_group(const struct settings *settings, const struct cli_prepared
             break;
         }
         ops += survey.ops;
-        threads += survey.threads;
-        live_bytes += survey.live_bytes_peak;
-        if (cli_is_json(&settings->answer))
-            json_array_append_new(members, cli_survey_json(&survey));
-        else
-            print_member(group->members[i].name, survey.ops, survey.threads, survey.live_bytes_peak);
+        json_array_append_new(members, cli_survey_json(&survey));
         conv_survey_release(&survey);
     }
-    if (code == CLI_DONE && cli_is_json(&settings->answer))
+    if (code == CLI_DONE && cli_is_json(&settings->answer)) {
         code = cli_print_json(json_pack("{s:s, s:s, s:s, s:o, s:I, s:O}", "schema", "mallab-info/1",
                                         "mallab_version", MALLAB_VERSION, "kind", "group", "file",
                                         res_json_text(settings->path), "ops", (json_int_t)ops, "members",
                                         members));
-    else if (code == CLI_DONE)
-        print_member("all together", ops, threads, live_bytes);
+    } else if (code == CLI_DONE) {
+        char *file = res_text_plain(settings->path);
+        res_text_printf(&text, "%-16s%s: a group of %zu workloads, %s ops\n", "file", file,
+                        group->member_count, FP_GROUPED(ops));
+        cli_table_add(&text, COLUMNS, members, SIZE_MAX);
+        cli_put_own(text.text);
+        free(file);
+    }
     json_decref(members);
-    free(file);
     return code;
 }
 
@@ -240,14 +219,13 @@ static int tell_one(struct settings settings)
     const char *path = settings.path;
     int code;
     const enum conv_kind kind = settings.convert.from == NULL ? conv_detect(path) : CONV_KIND_UNKNOWN;
-    if (cli_select_any(&settings.convert) &&
-        (kind == CONV_KIND_RESULT || kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_TEXT))
+    if (kind == CONV_KIND_RESULT) {
+        cli_say_result(&CLI_INFO, path);
+        return CLI_UNREADABLE;
+    }
+    if (cli_select_any(&settings.convert) && (kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_TEXT))
         return cli_misuse(&CLI_INFO, "'%s' is a %s: only of recordings and traces something can be selected",
                           path, conv_kind_name(kind));
-    if (settings.verify && kind == CONV_KIND_RESULT)
-        return cli_misuse(&CLI_INFO, "'%s' is a result: there is nothing to verify in it", path);
-    if (kind == CONV_KIND_RESULT)
-        return tell_result(&settings);
     struct conv_error *error = res_calloc(1, sizeof *error);
     struct cli_prepared group = {0};
     if (kind == CONV_KIND_UNKNOWN && settings.convert.from == NULL && !settings.verify &&
@@ -272,13 +250,12 @@ static int run_info(int argc, char **argv)
 
 const struct cli_verb CLI_INFO = {
     .name = "info",
-    .summary = "say what a recording, workload or result holds",
+    .summary = "say what a recording or workload holds",
     .usage = "[OPTION...] FILE",
-    .purpose =
-        "Say what a footprint, a recording, a workload, a group of them, a trace or a result holds, and "
-        "whether it is complete.",
+    .purpose = "Say what a footprint, a recording, a workload, a group of them or a trace holds, and "
+               "whether it is complete.",
     .options = OPTIONS,
-    .completes = ":files wl fp json",
+    .completes = ":files wl fp",
     .examples = "mallab info mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or not legal (--verify)",
     .operand = "file",

@@ -31,25 +31,6 @@ struct settings {
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-static int take_size(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    uint64_t *bytes = at;
-    if (!cli_parse_size(value, bytes))
-        return cli_option_refuse(verb, row, value);
-    if (*bytes < SIZE_LIMIT_LEAST)
-        return cli_misuse(verb,
-                          "--max-size %s may keep nothing, as one block of a program's calls can be larger: "
-                          "the least is 512K",
-                          value);
-    return -1;
-}
-
-static int take_only(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    *(const char **)at = value;
-    return value[strspn(value, ",")] == '\0' ? cli_misuse(verb, "--only names no program") : -1;
-}
-
 static int take_label(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
     *(const char **)at = value;
@@ -101,8 +82,8 @@ static const struct cli_option OPTIONS[] = {
      .help = "look so long for a thread that can be called from outside [5s]"},
 
     {.heading = "how much"},
-    {.name = "max-size", .argument = "N", .how = CLI_CALL, .at = AT(record.size_limit_bytes),
-     .take = take_size, .takes = "a size such as 64M or 1.5G",
+    {.name = "max-size", .argument = "N", .how = CLI_SIZE, .at = AT(record.size_limit_bytes),
+     .least = SIZE_LIMIT_LEAST, .takes = "a size of 512K at least, such as 64M or 1.5G",
      .help = "stop recording at N bytes on disk, 512K at least; COMMAND goes on [no limit]"},
     {.name = "duration", .argument = "T", .how = CLI_DURATION, .at = AT(record.duration_ns),
      .help = "stop recording after T: 90s, 8h; COMMAND goes on"},
@@ -110,7 +91,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "record COMMAND itself only, not the processes it starts"},
     {.name = "follow-cleared", .seldom = true, .how = CLI_FLAG, .at = AT(record.follow_cleared),
      .help = "record also programs whose environment was cleared, as sudo does: they get LD_PRELOAD and MALLAB_* again"},
-    {.name = "only", .seldom = true, .argument = "NAMES", .how = CLI_CALL, .at = AT(record.only), .take = take_only,
+    {.name = "only", .seldom = true, .argument = "NAMES", .how = CLI_TEXT, .at = AT(record.only), .takes = "names of programs",
      .help = "record only programs of these names, with commas between; * and ? stand for any characters "
              "and for one"},
     {.name = "memory", .seldom = true, .argument = "N", .how = CLI_SIZE, .at = AT(record.memory_bytes),

@@ -2,9 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/verbs/verbs.h"
 #include "convert/open/input.h"
@@ -71,7 +69,6 @@ static int run_program(const char *program, char **arguments, char **environment
         .dies_with_us = true, /* nobody would read what it says */
     };
     struct fp_process process;
-    cli_stops_take();
     const int error = fp_process_start(&plan, &process);
     if (error != 0) {
         cli_say(&CLI_REPLAY, "cannot start '%s': %s", program, strerror(error));
@@ -161,43 +158,34 @@ static int run_limited(const struct settings *settings, const struct res_candida
     return code;
 }
 
-/* Told here, where we know more than the replay binary does of what else it may be, and in our name. */
-static int check_workload(const char *path)
+/* Anything but a workload is converted first, into a directory that is removed at the end. */
+static int prepare(const char *input, struct cli_prepared *ret_prepared)
 {
-    const enum conv_kind kind = conv_detect(path);
+    const struct conv_options options = {0};
+    struct cli_conversion way = {
+        .verb = &CLI_REPLAY, .input = input, .ending = ".wl", .options = &options, .quiet = true};
     struct res_workload workload;
-    struct stat facts;
-    if (kind == CONV_KIND_WORKLOAD)
-        return cli_workload_facts(&CLI_REPLAY, path, path, &workload);
-    if (strcmp(path, "-") == 0)
-        cli_say(&CLI_REPLAY,
-                "a workload is not read from a pipe, as it is mapped: name a file, which 'mallab "
-                "convert -o FILE.wl -' makes of a pipe");
-    else if (access(path, R_OK) != 0 || stat(path, &facts) != 0) {
-        const int error = errno;
-        char *meant = error == ENOENT ? cli_meant(path) : res_strdup("");
-        cli_say(&CLI_REPLAY, "cannot read '%s': %s%s", path, strerror(error), meant);
-        free(meant);
-    } else if (kind == CONV_KIND_UNKNOWN && S_ISDIR(facts.st_mode))
-        cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload: name one that 'mallab convert' made",
-                path);
-    else if (kind == CONV_KIND_UNKNOWN && facts.st_size == 0)
-        cli_say(&CLI_REPLAY, "'%s' is empty: name a workload that 'mallab convert' made", path);
-    else if (kind == CONV_KIND_UNKNOWN)
-        cli_say(&CLI_REPLAY, "'%s' is no workload: is it the right file?", path);
-    else
-        cli_say_other_kind(&CLI_REPLAY, path, kind);
-    return CLI_UNREADABLE;
+    if (conv_detect(input) != CONV_KIND_WORKLOAD &&
+        (way.output = cli_temporary_directory(&CLI_REPLAY)) == NULL)
+        return CLI_FAILED;
+    const int code = cli_workload_prepare(&way, 0, ret_prepared);
+    if (code == CLI_DONE && ret_prepared->member_count > 0)
+        return cli_misuse(&CLI_REPLAY, "'%s' makes %zu workloads: 'mallab ab' replays a group", input,
+                          ret_prepared->member_count);
+    return code == CLI_DONE ? cli_workload_facts(&CLI_REPLAY, ret_prepared->path, input, &workload) : code;
 }
 
 static int run_replay(int argc, char **argv)
 {
     struct settings settings;
     struct res_registry registry = {0};
+    struct cli_prepared prepared = {0};
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    code = check_workload(settings.workload);
+    cli_stops_take();
+    code = prepare(settings.workload, &prepared);
+    settings.workload = prepared.path;
     if (code == CLI_DONE)
         code = cli_registry_load(&CLI_REPLAY, &registry);
     if (code == CLI_DONE) {
@@ -211,22 +199,24 @@ static int run_replay(int argc, char **argv)
         }
     }
     res_registry_release(&registry);
+    cli_prepared_release(&prepared);
+    cli_stops_end();
     return code;
 }
 
 const struct cli_verb CLI_REPLAY = {
     .name = "replay",
     .summary = "run a workload once on one allocator",
-    .usage = "[OPTION...] WORKLOAD",
+    .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT",
     .purpose =
         "Execute a workload's calls once, on one allocator, in a process of its own, and print time per "
         "call, resident memory, page faults and the allocator's proof. One run says little about speed: "
         "'mallab ab' compares, with repetitions.",
     .options = OPTIONS,
-    .completes = ":files wl",
+    .completes = ":files wl fp",
     .examples = "mallab replay -a jemalloc web.wl",
     .exit_codes =
-        "0 done, 1 failed (also: another allocator served the calls), 2 misuse, 3 WORKLOAD unreadable, "
+        "0 done, 1 failed (also: another allocator served the calls), 2 misuse, 3 input unreadable, "
         "damaged or too new",
     .operand = "workload",
     .run = run_replay,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/describe/describe.h"
 #include "cli/verbs/verbs.h"
 #include "convert/recording/recording.h"
 #include "footprint/base/words.h"
@@ -137,73 +138,6 @@ static struct row *rank(const struct top *top, size_t *ret_count)
     return rows;
 }
 
-/* ---- text ------------------------------------------------------------------------------------- */
-
-static void add_processes(const struct top *top, struct res_text *out)
-{
-    static const struct res_column COLUMNS[] = {
-        {.heading = "process"},
-        {.heading = "pid", .right = true, .gap = 2},
-        {.heading = "calls/s", .right = true, .gap = 2, .least = 9},
-        {.heading = "calls", .right = true, .gap = 2, .least = 9},
-        {.heading = "memory", .right = true, .gap = 2, .least = 8},
-        {.heading = "on disk", .right = true, .gap = 2, .least = 8},
-        {.heading = "threads", .right = true, .gap = 2},
-    };
-    const struct res_style style = {0};
-    struct res_grid grid;
-    size_t count;
-    struct row *rows = rank(top, &count);
-    res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
-    for (const struct row *row = rows; row < rows + count; row++) {
-        const bool has_memory = row->rss_bytes != FP_USAGE_UNKNOWN;
-        res_grid_own(&grid, res_printf("%.20s", row->process->name != NULL ? row->process->name : ""));
-        res_grid_own(&grid, res_printf("%u", row->process->process_id));
-        res_grid_add(&grid, FP_GROUPED((uint64_t)row->rate));
-        res_grid_add(&grid, FP_GROUPED(row->calls));
-        res_grid_add(&grid, has_memory ? FP_BYTES((double)row->rss_bytes) : row->runs ? "?" : "ended");
-        res_grid_add(&grid, FP_BYTES((double)row->process->bytes));
-        res_grid_add(&grid, FP_GROUPED(row->process->threads));
-    }
-    res_text_add(out, "\n", count > 0);
-    if (count > 0)
-        res_grid_text(&grid, &style, out);
-    res_grid_release(&grid);
-    free(rows);
-}
-
-/* The status that `mallab record --control` tells, and what is known beyond it. */
-static char *frame_text(const struct top *top)
-{
-    const struct conv_recording *now = &top->now;
-    struct res_text out = {0};
-    char span[32], forecast[REC_FORECAST_BYTES] = "", *status = rec_status_text(now, goes_on(top));
-    res_text_add(&out, status, strlen(status));
-    if (top->collector.recording_state != CONV_RECORDING_GOING_ON && !now->finished)
-        res_text_printf(&out, "%s\n", top->collector.unfinished_why);
-    if (goes_on(top) && !top->answered)
-        res_text_printf(&out, "the collector (%u) %s: this is what it wrote last\n",
-                        top->collector.collector_pid, top->asked ? "does not answer" : "cannot be asked");
-    res_text_printf(&out, "%s calls/s %s%s", FP_GROUPED((uint64_t)calls_per_second(top)),
-                    top->before.json == NULL ? "since the start" : "in the last ",
-                    top->before.json == NULL ? "" : res_text_duration((double)interval_ns(top), span));
-    if (now->events > 0)
-        res_text_printf(&out, ", %.2f B a call", (double)now->bytes / (double)now->events);
-    if (now->windows_removed == 0) /* else the disk holds what --keep-windows says */
-        (void)rec_forecast(now->bytes, now->duration_ns, forecast);
-    res_text_printf(&out, "%s\nrecording takes %.1f %% of a CPU beside the program, %s of shared memory",
-                    forecast, collector_share(top) * 100, FP_BYTES((double)now->segment_bytes));
-    if (now->max_size_bytes > 0)
-        res_text_printf(&out, ", at most %s on disk", FP_BYTES((double)now->max_size_bytes));
-    if (now->stalls > 0)
-        res_text_printf(&out, "\nthe program waited for it %s times, %s in all", FP_GROUPED(now->stalls),
-                        res_text_duration((double)now->stall_ns, span));
-    res_text_add(&out, "\n", 1);
-    add_processes(top, &out);
-    free(status);
-    return out.text;
-}
-
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *processes_json(const struct top *top)
@@ -254,6 +188,51 @@ static json_t *frame_json(const struct top *top)
     cli_json_set(object, "processes", (uint64_t)now->process_count);
     cli_json_set(object, "process_list", processes_json(top));
     return object;
+}
+
+/* ---- text ------------------------------------------------------------------------------------- */
+
+/* The status that `mallab record --control` tells, and what is known beyond it. */
+static char *frame_text(const struct top *top)
+{
+    static const struct cli_column COLUMNS[] = {{"process", "name", CLI_SHOWN_TEXT},
+                                                {"pid", "pid", CLI_SHOWN_ID},
+                                                {"calls/s", "events_per_s", CLI_SHOWN_COUNT},
+                                                {"calls", "events", CLI_SHOWN_COUNT},
+                                                {"memory", "rss_bytes", CLI_SHOWN_BYTES},
+                                                {"on disk", "bytes", CLI_SHOWN_BYTES},
+                                                {"threads", "threads", CLI_SHOWN_COUNT},
+                                                {"ended", "running", CLI_SHOWN_WHERE_NOT},
+                                                {0}};
+    const struct conv_recording *now = &top->now;
+    struct res_text out = {0};
+    char span[32], forecast[REC_FORECAST_BYTES] = "", *status = rec_status_text(now, goes_on(top));
+    res_text_add(&out, status, strlen(status));
+    if (top->collector.recording_state != CONV_RECORDING_GOING_ON && !now->finished)
+        res_text_printf(&out, "%s\n", top->collector.unfinished_why);
+    if (goes_on(top) && !top->answered)
+        res_text_printf(&out, "the collector (%u) %s: this is what it wrote last\n",
+                        top->collector.collector_pid, top->asked ? "does not answer" : "cannot be asked");
+    res_text_printf(&out, "%s calls/s %s%s", FP_GROUPED((uint64_t)calls_per_second(top)),
+                    top->before.json == NULL ? "since the start" : "in the last ",
+                    top->before.json == NULL ? "" : res_text_duration((double)interval_ns(top), span));
+    if (now->events > 0)
+        res_text_printf(&out, ", %.2f B a call", (double)now->bytes / (double)now->events);
+    if (now->windows_removed == 0) /* else the disk holds what --keep-windows says */
+        (void)rec_forecast(now->bytes, now->duration_ns, forecast);
+    res_text_printf(&out, "%s\nrecording takes %.1f %% of a CPU beside the program, %s of shared memory",
+                    forecast, collector_share(top) * 100, FP_BYTES((double)now->segment_bytes));
+    if (now->max_size_bytes > 0)
+        res_text_printf(&out, ", at most %s on disk", FP_BYTES((double)now->max_size_bytes));
+    if (now->stalls > 0)
+        res_text_printf(&out, "\nthe program waited for it %s times, %s in all", FP_GROUPED(now->stalls),
+                        res_text_duration((double)now->stall_ns, span));
+    res_text_add(&out, "\n", 1);
+    json_t *processes = processes_json(top);
+    cli_table_add(&out, COLUMNS, processes, LISTED_MOST);
+    json_decref(processes);
+    free(status);
+    return out.text;
 }
 
 /* ---- frames ----------------------------------------------------------------------------------- */

@@ -53,8 +53,8 @@ int cli_convert_file(const struct cli_conversion *conversion, json_t **ret_repor
 
 /* ---- inputs on the way to a workload, for the verbs. */
 
-/* cli_say_other_kind - tell that a file is no workload but something known, and how it becomes one, or what reads it. */
-void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind);
+/* cli_say_result - tell that a file is a result, or other JSON, and what reads it. */
+void cli_say_result(const struct cli_verb *verb, const char *path);
 
 /* A workload that can be replayed. */
 struct cli_prepared {

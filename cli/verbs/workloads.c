@@ -61,27 +61,18 @@ static void list_jobs(struct work *work, const struct conv_choice *choice)
                 silent == 1 ? "" : "es");
 }
 
-/* Checks outputs before the work: none of it is lost to a name that was taken. The first is named, others are counted. */
+/* Checks outputs before the work: none of it is lost to a name that was taken. */
 static bool check_outputs(const struct work *work)
 {
-    char *first = NULL;
-    size_t refused = 0;
     for (size_t i = 0; i < work->count; i++) {
         char *problem = NULL;
         if (cli_output_check(work->jobs[i].output, work->group->options->overwrite, &problem))
             continue;
-        if (refused++ == 0)
-            first = problem;
-        else
-            free(problem);
+        cli_say(work->group->verb, "%s; nothing was converted", problem);
+        free(problem);
+        return false;
     }
-    if (refused == 1)
-        cli_say(work->group->verb, "%s; nothing was converted", first);
-    else if (refused > 1)
-        cli_say(work->group->verb, "%s; likewise %zu more of %zu; nothing was converted", first, refused - 1,
-                work->count);
-    free(first);
-    return refused == 0;
+    return true;
 }
 
 static void sum_up(const struct work *work, const struct job *job, const json_t *report)
@@ -282,46 +273,17 @@ static char *free_name(const struct cli_conversion *way, size_t number)
     return path;
 }
 
-void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv_kind kind)
+void cli_say_result(const struct cli_verb *verb, const char *path)
 {
-    const char *title = conv_trace_title(kind);
-    if (kind == CONV_KIND_RESULT) {
-        RES_FREED char *schema = res_json_schema_of_file(path);
-        cli_say(verb, "'%s' is JSON (%.40s), nothing that can be replayed: %s", path,
-                schema != NULL ? schema : "not mallab's", res_json_remedy(schema));
-        return;
-    }
-    if (kind == CONV_KIND_TAR) {
-        cli_say(verb, "'%s' is a tar archive: 'tar -xf %s' extracts it", path, path);
-        return;
-    }
-    struct conv_recording recording = {0};
-    struct conv_error *error = res_calloc(1, sizeof *error);
-    const bool is_sample = kind == CONV_KIND_RECORDING &&
-                           conv_recording_read(path, &recording, error) == FP_OK &&
-                           recording.sample_bytes != 0;
-    conv_recording_release(&recording);
-    free(error);
-    if (is_sample) {
-        cli_say(verb, "'%s' is a sample of objects, for sites and leaks: to replay, record without =BYTES",
-                path);
-        return;
-    }
-    char *name = cli_output_name(path, ".wl");
-    if (title != NULL)
-        cli_say(
-            verb,
-            "'%s' is a trace of format '%s' (%s), not a workload: 'mallab convert -o %s %s' makes one of it",
-            path, conv_kind_name(kind), title, name, path);
-    else
-        cli_say(verb, "'%s' is a %s, not a workload: 'mallab convert -o %s %s' makes one of it", path,
-                kind == CONV_KIND_TEXT ? "workload's text" : conv_kind_name(kind), name, path);
-    free(name);
+    RES_FREED char *schema = res_json_schema_of_file(path);
+    cli_say(verb, "'%s' is JSON (%.40s): %s", path, schema != NULL ? schema : "not mallab's",
+            res_json_remedy(schema));
 }
 
 /* `mallab ab ls`: a command, where recordings are named. Returns whether it was one. */
 static bool tell_command(const struct cli_verb *verb, const char *input)
 {
+    const char *taker = verb->command_at == CLI_COMMAND_NONE ? CLI_AB.name : verb->name;
     struct rec_target target;
     struct stat facts;
     const bool is_there = stat(input, &facts) == 0;
@@ -331,10 +293,10 @@ static bool tell_command(const struct cli_verb *verb, const char *input)
     const bool found = target.code == 0;
     if (found && is_there)
         cli_say(verb, "'%s' is a program, no recording: to record and replay it, 'mallab %s -- %s'", input,
-                verb->name, input);
+                taker, input);
     else if (found)
         cli_say(verb, "there is no file '%s'; to record and replay the command '%s', 'mallab %s -- %s'",
-                input, input, verb->name, input);
+                input, input, taker, input);
     rec_target_release(&target);
     return found;
 }
@@ -373,7 +335,7 @@ int cli_workload_prepare(const struct cli_conversion *way, size_t number, struct
         return CLI_DONE;
     }
     if (kind == CONV_KIND_RESULT) {
-        cli_say_other_kind(verb, input, kind);
+        cli_say_result(verb, input);
         return CLI_UNREADABLE;
     }
     uint64_t bytes;

@@ -108,7 +108,6 @@ class Schema(Lab):
                                   "--latency", "-o", "r.json", "--json", "lua.wl")
         self.judge("mallab-experiment-1", result)
         self.judge("mallab-experiment-1", self.made.answer("report", "--json", "r.json"))
-        self.judge("mallab-experiment-1", self.made.answer("info", "--json", "r.json"))
         result["workloads"][0]["stopped"]["by"] = "decided"  # as of --decide
         self.judge("mallab-experiment-1", result)
         for path, wrong in ((["rounds"], "2"), (["workloads", 0, "candidates", 1, "time", "verdict"], "better"),

@@ -40,7 +40,6 @@ class Whole(lab.Lab):
         facts = json.loads(result.read_text())
         self.assert_lacking(facts)
         self.assert_lacking(facts["workloads"][0])
-        self.assert_lacking(self.info(result))
         for form in ("table", "md", "html"):
             with self.subTest(form=form):
                 said = self.mallab("report", "--format", form, result)

@@ -1,13 +1,12 @@
-# Replay of what is no workload yet: what it is, and the command line that makes one of it.
-try() { "$MALLAB" "$@" && echo "accepted: $*" || echo "$?"; }
+# Replay of what is no workload yet: it is converted first, and nothing of that stays.
+try() { "$MALLAB" "$@" >answer || echo "$?"; grep -o '"ops":[0-9]*' answer | head -1; }
 printf '= Start\n+ 0x10 0x5\n- 0x10\n' >web.mtrace
 printf '1: malloc 0x10 5\n' | gzip >ui.txt.gz
 printf '100\n1\n1\n1\na 0 5\n' >old.rep
+mkdir group tmp
+export TMPDIR="$PWD/tmp"
 "$MALLAB" convert -q --to text -o some.txt web.mtrace
-try replay web.mtrace
-try replay ui.txt.gz
-try replay old.rep
-try replay some.txt
-"$MALLAB" convert -q -o web.mtrace.wl web.mtrace
-"$MALLAB" info --json web.mtrace.wl | grep -o '"ops": *[0-9]*'
-ls
+"$MALLAB" convert -q -o group/one.wl web.mtrace
+"$MALLAB" convert -q -o group/other.wl web.mtrace
+for file in web.mtrace ui.txt.gz old.rep some.txt group; do try replay --json "$file"; done
+ls tmp

@@ -2,5 +2,3 @@
 "$MALLAB" report --json "$DATA/result.json" >again.json
 "$MALLAB" report again.json >table
 "$MALLAB" report "$DATA/result.json" | cmp - table
-"$MALLAB" info "$DATA/result.json" | cmp - table
-"$MALLAB" info --json "$DATA/result.json" | cmp - again.json
