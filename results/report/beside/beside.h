@@ -216,7 +216,7 @@ const struct res_result_workload *res_partner(const struct res_result *earlier,
                                               const struct res_result *result,
                                               const struct res_result_workload *workload);
 
-/* res_workloads_problem - why the workloads cannot be compared: no digest of one is in the other. NULL when they can.
+/* res_workloads_problem - why the workloads cannot be compared: there is none, or no digest of one is in the other. NULL when they can.
  * res_machine_problem - likewise when processor, their number or architecture differ.
  * One line, the caller's to free. */
 char *res_workloads_problem(const struct res_result *earlier, const struct res_result *result);

@@ -56,18 +56,15 @@ const struct res_result_workload *res_partner(const struct res_result *earlier,
     return NULL;
 }
 
-static const char *first_name(const struct res_result *result)
-{
-    return result->workload_count > 0 ? result->workloads[0].name : "none";
-}
-
 char *res_workloads_problem(const struct res_result *earlier, const struct res_result *result)
 {
     if (any_common(earlier, result, true))
         return NULL;
+    if (earlier->workload_count == 0 || result->workload_count == 0)
+        return res_strdup("a result has no workload to compare: 'mallab ab' makes results with one");
     return res_printf("they replayed different workloads (then '%s', now '%s': %s), so their "
                       "figures do not compare; replay the same .wl file, or add --any-workload",
-                      first_name(earlier), first_name(result),
+                      earlier->workloads[0].name, result->workloads[0].name,
                       any_common(earlier, result, false) ? "of another host" : "no digest in common");
 }
 

@@ -41,3 +41,4 @@ EOF
 "$MALLAB" report --details ab | sed -n '/^confirm/,/^[^ ]/p'
 "$MALLAB" report --details waiting | sed -n '/^confirm/,/^[^ ]/p'
 "$MALLAB" report --details ended | sed -n '/^confirm/,/^[^ ]/p'
+"$MALLAB" compare ab service || echo "exit $?"
