@@ -10,7 +10,7 @@
  *   linger     breaks none: each thread that allocated works for LINGERS_NS more as it ends, as allocators do that give back a
  *              thread's cache
  *
- * REFUSES builds one that refuses requests of a million bytes and more, or aborts where BROKEN is crash, and has neither memalign
+ * REFUSES builds one that refuses requests of a million bytes and more, and has neither memalign
  * nor aligned_alloc; LACKS one without posix_memalign, of which no candidate can be made; FORGIVES_NOT one that aborts where a delete states
  * another size than its object was given.
  *
@@ -97,8 +97,6 @@ static void *take(size_t alignment, size_t size)
     if (lingers)
         pthread_setspecific(at_end, &at_end);
     if (size >= MOST_BYTES) {
-        if (is_always("crash"))
-            abort();
         errno = ENOMEM;
         return NULL;
     }

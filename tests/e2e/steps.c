@@ -124,17 +124,6 @@ static bool read_line(char *line, size_t size)
     return length > 0;
 }
 
-static void answer(unsigned long number)
-{
-    char text[32];
-    size_t at = sizeof text;
-    text[--at] = '\n';
-    do
-        text[--at] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    (void)!write(1, text + at, sizeof text - at);
-}
-
 int main(void)
 {
     static struct order order;
@@ -172,7 +161,7 @@ int main(void)
             atomic_store(&calm, true);
             for (size_t i = 0; i < THREADS; i++)
                 pthread_join(threads[i], NULL);
-            answer(atomic_load(&pairs));
+            dprintf(1, "%lu\n", atomic_load(&pairs)); /* without memory of malloc's */
             continue;
         } else {
             return 2;

@@ -7,12 +7,12 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import lab
 
 TWO = ("-a", "glibc,glibc+nocache")
+BLOCKS = (lab.PROGRAMS / "parts", "blocks", "20")
 SERVER = '''import mmap, os, pathlib, signal, socket, subprocess, sys, time
 place = pathlib.Path(sys.argv[1])
 with open(place / "started", "a") as started:
@@ -111,9 +111,9 @@ class Confirm(lab.Lab):
         return result["confirmation"]
 
     def test_command(self):
-        result = self.confirm("-o", "kept.json", "--", lab.PROGRAMS / "blocks", pairs=8)
+        result = self.confirm("-o", "kept.json", "--", *BLOCKS, pairs=8)
         about = self.check(result, 8)
-        self.assertEqual(about["command"], [str(lab.PROGRAMS / "blocks")])
+        self.assertEqual(about["command"], [str(word) for word in BLOCKS])
         self.assertEqual(about["runs"], 8 * 4 + 9 * 2)  # pairs of the candidate and of the baseline; looks at memory
         self.assertEqual((about["pairs_asked"], about["stopped"], result["workloads"]), (8, False, []))
         self.assertEqual(json.loads((self.place / "kept.json").read_text()), result)
@@ -125,12 +125,12 @@ class Confirm(lab.Lab):
         self.assertIn(b"no workload to check", self.mallab("check", "--budget", "time<=+5%", "kept.json", status=None).stderr)
 
     def test_hyperfine_is_not_needed(self):
-        result = self.mallab("confirm", "--json", "-n", 1, *TWO, "--", lab.PROGRAMS / "blocks", env={"PATH": "/nonexistent"})
+        result = self.mallab("confirm", "--json", "-n", 1, *TWO, "--", *BLOCKS, env={"PATH": "/nonexistent"})
         self.assertIn(b"hyperfine is not installed", result.stderr)
         self.assertEqual(json.loads(result.stdout)["confirmation"]["timed_by"], "wait4")
 
     def test_time_ends_it(self):
-        result = self.answer("confirm", "-q", "--json", "--time-budget", "1ms", *TWO, "--", lab.PROGRAMS / "blocks")
+        result = self.answer("confirm", "-q", "--json", "--time-budget", "1ms", *TWO, "--", *BLOCKS)
         self.assertEqual(result["confirmed"][0]["runs"], 0)
         self.assertEqual(result["confirmed"][0]["verdict"]["time"], "undecided")
         self.assertEqual(result["confirmation"]["budget_ns"], 1e6)
@@ -235,7 +235,7 @@ class Confirm(lab.Lab):
         # Where the time is over before a verdict that is told; that nothing is advised is told, too.
         shown = " ".join(self.ab("--confirm=1ms").stdout.decode().split())
         self.assertIn("confirmed undecided: none of 8 pairs ran in time", shown)
-        shown = " ".join(self.mallab("ab", "-q", "-n", 3, *TWO, "--confirm", "--", lab.PROGRAMS / "blocks")
+        shown = " ".join(self.mallab("ab", "-q", "-n", 3, *TWO, "--confirm", "--", *BLOCKS)
                          .stdout.decode().split())
         self.assertIn("confirmed no: no other allocator is advised", shown)
 
@@ -267,13 +267,23 @@ class Confirm(lab.Lab):
             self.assertFalse(is_running(pid), pid)
 
     def test_service(self):
+        """Each is ended. Memory of workers that end before the load does, as a database's do, one for each connection, is memory of the service;
+        what its processes have in common, as a database's buffers, is there once. What its parents left is found and counted."""
         start, client = self.service()
-        about = self.check(self.confirm("--start", start, "--load", client + "load", pairs=1), 1)
-        self.assertEqual((about["timed_by"], about["start"], about["command"]), ("service", start, None))
-        self.assert_ended()
-        started = (self.place / "started").read_text().split()
-        self.assertEqual(len(started), about["runs"])
-        self.assertEqual(len([one for one in started if one != "-"]), 2)  # one look, one pair
+        for name, begin, options, least, most in (
+                ("plain", start, ["--load", client + "load"], 0, 64), ("workers", start, ["--ready", client + "ready", "--load", client + "fork"], 64, 1024),
+                ("shared", start, ["--ready", client + "ready", "--load", client + "share"], 64, 128),
+                ("background", f"setsid {start.removeprefix('exec ')} & exit 0", ["--load", client + "load"], 0, 64)):
+            with self.subTest(name):
+                result = self.confirm("--start", begin, *options, pairs=1)
+                about = self.check(result, 1)
+                self.assertEqual((about["timed_by"], about["start"], about["command"]), ("service", begin, None))
+                self.assertTrue(least << 20 < result["confirmed"][0]["peak"]["bytes"] < most << 20, result["confirmed"][0]["peak"])
+                self.assert_ended()
+                started = (self.place / "started").read_text().split()
+                self.assertEqual(len(started), about["runs"])
+                self.assertEqual(len([one for one in started if one != "-"]), 2)  # one look, one pair
+                (self.place / "started").unlink()
 
     def test_service_is_stopped_and_ready_as_told(self):
         start, client = self.service()
@@ -282,23 +292,6 @@ class Confirm(lab.Lab):
                                         "--load", client + "load", "--stop", stop, pairs=1), 1)
         self.assertEqual(len((self.place / "stops").read_text().split()), about["runs"])
         self.assertGreaterEqual(len((self.place / "asked").read_text().split()), about["runs"])
-        self.assert_ended()
-
-    def test_service_whose_workers_end_before_the_load_does(self):
-        """As a database's do, one for each connection: what they needed is memory of the service."""
-        start, client = self.service()
-        result = self.confirm("--start", start, "--ready", client + "ready", "--load", client + "fork", pairs=1)
-        self.check(result, 1)
-        self.assertGreater(result["confirmed"][0]["peak"]["bytes"], 64 << 20)
-        self.assert_ended()
-
-    def test_service_shares_memory(self):
-        """A database's processes have its buffers in common, which are there once."""
-        start, client = self.service()
-        result = self.confirm("--start", start, "--ready", client + "ready", "--load", client + "share", pairs=1)
-        self.check(result, 1)
-        self.assertGreater(result["confirmed"][0]["peak"]["bytes"], 64 << 20)
-        self.assertLess(result["confirmed"][0]["peak"]["bytes"], 128 << 20)
         self.assert_ended()
 
     def test_service_is_loaded_when_it_rests(self):
@@ -312,12 +305,6 @@ class Confirm(lab.Lab):
         self.check(self.confirm("--start", f"cd {self.place}; echo $$ >pid; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; touch up; exec sleep 1000",
                                 "--load", f"cd {self.place}; . ./load", pairs=1), 1)
         self.assertEqual(self.lines("early"), 0)
-
-    def test_service_in_the_background(self):
-        """What its parents left is found, counted, and ended."""
-        start, client = self.service()
-        self.check(self.confirm("--start", f"setsid {start.removeprefix('exec ')} & exit 0", "--load", client + "load", pairs=1), 1)
-        self.assert_ended()
 
     def test_service_fails(self):
         result = self.mallab("confirm", "-q", *TWO, "--start", "echo no port >&2; exit 4", "--load", "false", status=lab.FAILED)
@@ -350,11 +337,7 @@ class Confirm(lab.Lab):
         """Ctrl-C once the condition holds; the end of mallab, and what it printed."""
         with subprocess.Popen([lab.BUILD / "mallab", "confirm", "-q", "--json", *TWO, *map(str, arguments)], cwd=self.place, env=lab.environment(),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            deadline = time.monotonic() + lab.PATIENCE_S
-            while not condition():
-                self.assertIsNone(process.poll())
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.01)
+            lab.wait_for(lambda: condition() or process.poll() is not None, "it to come so far")
             process.send_signal(signal.SIGINT)
             out, said = process.communicate(timeout=lab.PATIENCE_S)
         self.assertEqual(process.returncode, -signal.SIGINT, said)
@@ -393,7 +376,7 @@ class Confirm(lab.Lab):
         hyperfine.chmod(0o755)
         program = self.place / "is=a path"
         program.write_text('#!/bin/sh\n[ -z "$MALLAB_TEST" ] || printf "%s:%s:%s\\n" "$LD_PRELOAD" "$GLIBC_TUNABLES" "$*" >>of-command\n'
-                           f"exec {lab.PROGRAMS}/half 1\n")
+                           f"exec {lab.PROGRAMS}/parts half 1\n")
         program.chmod(0o755)
         for command in (program, "sh"):
             told = self.answer("confirm", "-q", "--json", "-n", 1, "-a", "glibc,glibc+nocache", "--", command, *(["-c", f"exec '{program}' 'a  b'"] if command == "sh" else ["a  b"]),

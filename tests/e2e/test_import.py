@@ -63,17 +63,6 @@ class Traces(lab.Lab):
         self.assertEqual({run["digest"] for run in runs}, {runs[0]["digest"]})
         self.assertEqual(runs[0]["ops"], info["events"] - did["failed"])
 
-    @unittest.skipUnless(DEBUG_LIBRARY, "no libc_malloc_debug.so.0")
-    def test_mtrace_of_threads(self):
-        trace, did = self.mtrace("mtrace.txt", 5000, 3)
-        info = self.info(trace)
-        # Starting threads takes memory too, and that of their own is not always given back before the end.
-        self.assertGreaterEqual(calls(info, "malloc"), did["malloc"] + did["calloc"] + did["aligned"] + did["failed"])
-        self.assertEqual(calls(info, "realloc"), did["realloc"])
-        self.assertGreaterEqual(calls(info, "free"), did["free"])
-        self.assert_clean(info, "failed_calls")
-        self.assertEqual(info["threads"], 1)
-
     @lab.needs("heaptrack")
     def test_heaptrack(self):
         trace, did = self.heaptrack("full", 30000)

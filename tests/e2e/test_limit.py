@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import groups
 import lab
@@ -129,14 +128,9 @@ class Limit(lab.Lab):
         process = subprocess.Popen([lab.BUILD / "mallab", "replay", "-a", "hang", "--limit", "1G", *self.here, self.one],
                                    env={**os.environ, **env}, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
-        deadline = time.monotonic() + lab.PATIENCE_S
-        while True:
-            for group in self.group.left():
-                if groups.has_run(group):
-                    return process, group
-            self.assertIsNone(process.poll())
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        running = lambda: [group for group in self.group.left() if groups.has_run(group)]
+        lab.wait_for(lambda: running() or process.poll() is not None, "its run")
+        return process, running()[0]
 
     def test_interrupted(self):
         process, _ = self.hang()
@@ -150,10 +144,7 @@ class Limit(lab.Lab):
         process, group = self.hang()
         process.kill()
         process.communicate(timeout=lab.PATIENCE_S)  # the pipes end when the run has ended, too
-        deadline = time.monotonic() + lab.PATIENCE_S
-        while groups.members(group):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        lab.wait_for(lambda: not groups.members(group), "its end")
         self.assertEqual(self.group.left(), [group])
         self.mallab("replay", "-a", "glibc", "--limit", "1G", *self.here, self.one)
 

@@ -66,7 +66,7 @@ class Sparse(lab.Lab):
     @classmethod
     def setUpClass(cls):
         cls.lab = cls.keeper()
-        cls.recording = cls.lab.record(lab.PROGRAMS / "half", 3)
+        cls.recording = cls.lab.record(lab.PROGRAMS / "parts", "half", 3)
         cls.workload = cls.lab.convert(cls.recording)
 
     def peak(self, workload, candidate="glibc"):
@@ -90,7 +90,7 @@ class Sparse(lab.Lab):
 
     def test_what_earlier_objects_left_is_not_taken_for_used(self):
         """320 blocks of which an eighth is used; those of one round are used whole, and all that come later find every page there."""
-        info = self.info(self.record(lab.PROGRAMS / "blocks", 20, name="blocks"))
+        info = self.info(self.record(lab.PROGRAMS / "parts", "blocks", 20, name="blocks"))
         self.assertEqual(info["large_objects"], 320)
         self.assertGreater(info["large_noted"], 300)
         share = info["large_resident_bytes"] / info["large_noted_bytes"]
@@ -101,11 +101,11 @@ class Sparse(lab.Lab):
         """jemalloc hands out pages that are zero already: a replay that wrote to all of them held twice what the program held."""
         if "jemalloc" not in lab.candidates():
             self.skipTest("needs jemalloc")
-        workload = self.convert(self.record(lab.PROGRAMS / "blank", name="blank"))
+        workload = self.convert(self.record(lab.PROGRAMS / "parts", "blank", name="blank"))
         self.assertLess(self.peak(workload, candidate="jemalloc"), 0.75 * self.info(workload)["live_peak_bytes"])
 
     def test_without_residency_all_pages_are_taken_for_used(self):
-        recording = self.record(lab.PROGRAMS / "half", 3, name="plain", options=("--no-residency",))
+        recording = self.record(lab.PROGRAMS / "parts", "half", 3, name="plain", options=("--no-residency",))
         self.assertEqual(self.info(recording)["large_noted"], 0)
         self.assertIn("is not known", self.mallab("info", "--details", recording).stdout.decode())
         self.assertGreater(self.peak(self.convert(recording)), 24 * MIB)

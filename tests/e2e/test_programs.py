@@ -195,18 +195,6 @@ class Servers(Witnessed):
         info = self.judge(50_000, ["postgres"], folder / "recording")
         self.assertGreater(info["processes"], 10)
 
-    @unittest.skipUnless(ROOT and shutil.which("runuser"), "needs root and runuser")
-    def test_postgres_behind_runuser(self):
-        """Another user's programs have shared memory of their own user's."""
-        folder, _ = self.postgres_place()
-        script = 'cd "$0" && initdb -D data -A trust -N -U owner >/dev/null && ' \
-                 'pg_ctl -D data -w -l log -o "-F -k $0 -c listen_addresses=" start >/dev/null && ' \
-                 'psql -Atc "select pg_sleep(1), 6 * 7"; pg_ctl -D data -m fast -w stop >/dev/null'
-        status, output, said = self.run_recorded("runuser", "-u", "nobody", "--", "sh", "-c", script, folder)
-        self.assertEqual((status, output), (0, b"|42\n"), said)
-        self.assertNotIn(b"not recorded", said)
-        self.judge(50_000, ["postgres", "initdb"])
-
 
 class Browser(Witnessed):
     """Debian's Chromium defines malloc itself, over its PartitionAlloc, so no preloaded library sees its calls: what is

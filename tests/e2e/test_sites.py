@@ -252,12 +252,12 @@ class Chosen(Witnessed):
             told = sample[key] if sample[key] is not None else 0
             self.assertLess(abs(told - exact[key]), 4 * (sample[key + "_high"] - told) + 1, (key, told, exact[key]))
 
-    def compare(self, *command, least):
+    def compare(self, *command, least, how="--sites=4K"):
         for name in ("exact", "sample"):
             (self.place / name).mkdir()
         whole, calls = self.record("exact", *command, how=None)
         self.assertEqual(whole["events"], calls)
-        info, again = self.record("sample", *command)
+        info, again = self.record("sample", *command, how=how)
         self.assertEqual(again, calls)
         self.assertLess(info["events"], calls / 4)
         self.assertGreater(info["events"], least)
@@ -267,41 +267,8 @@ class Chosen(Witnessed):
         exact, sample = self.compare(lab.BUILD / "tests/e2e/sites", least=50)
         self.assert_held(sample, exact, "allocations", "bytes", "live_bytes", "live_objects", "peak_bytes")
 
-    @lab.needs("g++")
-    def test_operators(self):
-        """They hand on to malloc; of libstdc++, by threads, with resizes and arrays."""
-        program = self.place / "operators"
-        built = lab.run(["g++", "-O1", "-pthread", "-x", "c++", "-o", program, "-"], stdin=None, input=b"""
-            #include <cstdlib>
-            #include <new>
-            #include <thread>
-            #include <vector>
-            struct alignas(64) wide { char bytes[192]; };
-            static std::vector<void *> work(int turns)
-            {
-                std::vector<void *> kept;
-                for (int i = 0; i < turns; i++) {
-                    delete[] new char[100 + i % 50];
-                    delete new (std::nothrow) wide;
-                    void *block = reallocarray(nullptr, 10, 20);
-                    block = realloc(reallocarray(block, 30, 20), 900);
-                    kept.push_back(block);
-                    free(calloc(3, 50));
-                }
-                return kept;
-            }
-            int main()
-            {
-                std::vector<std::thread> threads;
-                for (int i = 0; i < 3; i++)
-                    threads.emplace_back([] { for (void *block : work(3000)) free(block); });
-                for (auto &thread : threads)
-                    thread.join();
-                static std::vector<void *> kept = work(1000);
-            }
-        """)
-        self.assertEqual(built.returncode, 0, built.stderr)
-        exact, sample = self.compare(program, least=1000)
+    def test_resizes_and_alignments_of_threads(self):
+        exact, sample = self.compare(lab.PROGRAMS / "told", 20_000, 3, least=500, how="--sites=32K")
         self.assert_held(sample, exact, "allocations", "bytes", "live_bytes", "live_objects")
         self.assertIsNotNone(sample["live_bytes"])
 

@@ -21,14 +21,6 @@ def total(footprint):
     return footprint.info['events'] + sum(footprint.info['lost'].values())
 
 
-def test_small_memory():
-    """A pool far smaller than the program's speed needs: it waits, and loses nothing."""
-    recording = recorded.record([CHURN, str(COUNT)], options=['--memory', '300000'])
-    footprint = recording.only()
-    check_whole(footprint, 'small memory')
-    check(footprint.info['events'], EVENTS, 'events')
-
-
 def test_drop():
     """With --on-full drop it does not wait; gaps stand where calls are missing, and add up to the loss."""
     collector = recorded.Collector('--memory', '300000', '--on-full', 'drop')
@@ -147,16 +139,6 @@ def test_directories():
     collector = recorded.Collector(directory=empty)
     check(collector.answer[:3], 'ok ', 'an empty directory is fine')
     check(collector.end().json['processes'], [], 'processes')
-
-
-def test_two_at_once():
-    collectors = [recorded.Collector(), recorded.Collector()]
-    processes = [subprocess.Popen([CHURN, str(COUNT // 3)], env=c.environment()) for c in collectors]
-    check([p.wait() for p in processes], [0, 0], 'exit status')
-    for collector in collectors:
-        footprint = collector.end().only()
-        check_whole(footprint, 'one of two')
-        check(footprint.info['events'], EVENTS // 3, 'events')
 
 
 def test_unrecordable():

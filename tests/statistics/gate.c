@@ -187,11 +187,11 @@ static void draw(const struct circumstances *around, bool now, double change, si
 
 static struct res_session session_of(const struct trial *trial)
 {
-    enum { BASELINE, CANDIDATE, CONTROL };
+    enum { BASELINE, CANDIDATE, CONTROL, FLOOR };
     struct res_session session = {.own = trial_series(trial, CANDIDATE),
                                   .control = trial_series(trial, CONTROL),
                                   .controlled = trial_series(trial, BASELINE),
-                                  .harness = trial_floor_series(trial),
+                                  .harness = trial_series(trial, FLOOR),
                                   .baseline = trial_series(trial, BASELINE)};
     return session;
 }

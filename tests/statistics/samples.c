@@ -108,22 +108,15 @@ void trial_workload_drop(struct res_result_workload *workload)
     res_described_release(&RES_RESULT_WORKLOAD, workload);
 }
 
-struct res_series trial_floor_series(const struct trial *trial)
-{
-    struct res_result_workload workload;
-    trial_workload(trial, 0, &workload);
-    const struct res_series series = res_series_of(NULL, workload.floor, RES_METRIC_TIME);
-    trial_workload_drop(&workload);
-    return series;
-}
-
 struct res_series trial_series(const struct trial *trial, size_t entry)
 {
     struct res_result_workload workload;
     trial_workload(trial, 0, &workload);
-    const struct res_series series = res_series_of(
-        &workload, entry < workload.candidate_count ? &workload.candidates[entry] : &workload.control,
-        RES_METRIC_TIME);
+    const struct res_result_entry *of = entry < workload.candidate_count    ? &workload.candidates[entry]
+                                        : entry == workload.candidate_count ? &workload.control
+                                                                            : workload.floor;
+    const struct res_series series = res_series_of(of == workload.floor ? NULL : &workload, of,
+                                                   RES_METRIC_TIME);
     trial_workload_drop(&workload);
     return series;
 }

@@ -50,10 +50,8 @@ void samples_cut(const struct samples *samples, size_t first, size_t count, size
 void trial_workload(const struct trial *trial, double resolve, struct res_result_workload *ret_workload);
 void trial_workload_drop(struct res_result_workload *workload);
 
-/* trial_series - time of an entry. Its batches are the trial's, which must stay.
- * trial_floor_series - of the floor, nothing subtracted. */
+/* trial_series - time of an entry; of the floor, nothing subtracted. Its batches are the trial's, which must stay. */
 struct res_series trial_series(const struct trial *trial, size_t entry);
-struct res_series trial_floor_series(const struct trial *trial);
 
 /* trial_outcome - what `mallab check` says of a candidate's time against a limit, 1.03 being +3 % to the baseline.
  * ret_tails  that the test at the limit alone says; may be NULL */
