@@ -1,6 +1,7 @@
 /* test_convert_recording.c - recordings that are not finished: written to now, left by a killed collector, copied,
  * with a damaged recording.json, with odd files among the footprints. */
 #include "convert/recording/recording.h"
+#include "footprint/base/proc.h"
 #include "footprint/base/words.h"
 
 #include <sys/wait.h>
@@ -12,24 +13,14 @@
 struct collector {
     long pid;
     unsigned long long start_ticks, pid_namespace, inode;
-    char boot_id[64];
+    char boot_id[FP_BOOT_BYTES];
 };
 
-/* Field 22 of /proc/PID/stat; the name of a test's program holds no blank. */
-static unsigned long long start_ticks_of(long pid)
+static unsigned long long start_ticks_of(pid_t pid)
 {
-    char path[64];
-    unsigned long long ticks = 0;
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *file = fopen(path, "r");
-    CHECK(file != NULL);
-    if (file == NULL)
-        return 0;
-    for (int i = 0; i < 21; i++)
-        CHECK(fscanf(file, "%*s") == 0);
-    CHECK(fscanf(file, "%llu", &ticks) == 1);
-    (void)fclose(file);
-    return ticks;
+    struct fp_proc_stat facts = {0};
+    CHECK(fp_proc_stat(pid, &facts));
+    return facts.start_ticks;
 }
 
 /* This process as the collector. */
@@ -37,10 +28,7 @@ static struct collector myself(const char *directory)
 {
     struct collector collector = {.pid = getpid(), .start_ticks = start_ticks_of(getpid())};
     struct stat facts;
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    CHECK(file != NULL && fscanf(file, "%63s", collector.boot_id) == 1);
-    if (file != NULL)
-        (void)fclose(file);
+    CHECK(*fp_proc_boot(collector.boot_id) != '\0');
     CHECK(stat("/proc/self/ns/pid", &facts) == 0);
     collector.pid_namespace = facts.st_ino;
     CHECK(stat(directory, &facts) == 0);

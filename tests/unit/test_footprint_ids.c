@@ -153,7 +153,7 @@ static void make_times(void)
     }
 }
 
-static void write_ops(uint64_t pause_ns, bool note_all)
+static void write_ops(uint64_t pause_ns)
 {
     const struct wl_writer_options options = {.window_ops = WINDOW_OPS, .pause_ns = pause_ns};
     const struct fp_shape shape = {FP_CALL_MALLOC, 16, 0};
@@ -162,11 +162,8 @@ static void write_ops(uint64_t pause_ns, bool note_all)
     prepare();
     CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
     CHECK_U64(wl_writer_thread(writer, 1, true, &thread), FP_OK);
-    for (uint32_t i = 0; i < OPS; i++) {
-        if (note_all)
-            wl_writer_note_time(writer);
+    for (uint32_t i = 0; i < OPS; i++)
         CHECK_U64(wl_writer_allocate(writer, thread, &shape, times_ns[i], &id), FP_OK);
-    }
     CHECK_U64(wl_writer_finish(writer, times_ns[OPS - 1] + END_NS, NULL, NULL, NULL), FP_OK);
 }
 
@@ -175,7 +172,7 @@ static bool pauses_before(uint32_t op)
     return op > 0 && op < OPS && times_ns[op] - times_ns[op - 1] >= WL_PAUSE_NS;
 }
 
-static void check_times(bool all)
+static void check_times(void)
 {
     struct wl_window window;
     uint64_t last_ns = 0;
@@ -184,7 +181,7 @@ static void check_times(bool all)
     while (wl_reader_next(reader, &window) == FP_OK) {
         for (uint32_t i = 0; i < window.op_count; i++, seen++) {
             const uint64_t time_ns = wl_window_time(&window, i);
-            if (all || i % WL_TIME_STRIDE == 0 || pauses_before(seen) || pauses_before(seen + 1))
+            if (i % WL_TIME_STRIDE == 0 || pauses_before(seen) || pauses_before(seen + 1))
                 CHECK_U64(time_ns, times_ns[seen]);
             CHECK(time_ns >= last_ns);
             last_ns = time_ns;
@@ -196,13 +193,6 @@ static void check_times(bool all)
 TEST(both_sides_of_a_pause_keep_their_times)
 {
     make_times();
-    write_ops(WL_PAUSE_NS, false);
-    check_times(false);
-}
-
-TEST(told_times_are_kept_and_no_others)
-{
-    make_times();
-    write_ops(0, true);
-    check_times(true);
+    write_ops(WL_PAUSE_NS);
+    check_times();
 }

@@ -35,135 +35,81 @@ static void *see(const char *name, void *object, size_t first, size_t second)
     return refuse || first == REFUSED_BYTES ? NULL : memory;
 }
 
-#define STAND_IN_1(name)                                                                                     \
-    static void *see_##name(size_t size)                                                                     \
+/* A stand-in of each form. */
+#define STAND_IN(name, object, first, second, ...)                                                           \
+    static void *see_##name(__VA_ARGS__)                                                                     \
     {                                                                                                        \
-        return see(#name, NULL, size, 0);                                                                    \
+        return see(#name, object, first, second);                                                            \
     }
-#define STAND_IN_2(name)                                                                                     \
-    static void *see_##name(size_t first, size_t second)                                                     \
-    {                                                                                                        \
-        return see(#name, NULL, first, second);                                                              \
-    }
-#define STAND_IN_NOTHROW(name)                                                                               \
-    static void *see_##name(size_t size, const void *nothrow)                                                \
-    {                                                                                                        \
-        return nothrow != NULL ? see(#name, NULL, size, 0) : NULL;                                           \
-    }
-#define RELEASE_1(name)                                                                                      \
-    static void see_##name(void *object)                                                                     \
-    {                                                                                                        \
-        (void)see(#name, object, 0, 0);                                                                      \
-    }
-#define RELEASE_2(name)                                                                                      \
-    static void see_##name(void *object, size_t first)                                                       \
-    {                                                                                                        \
-        (void)see(#name, object, first, 0);                                                                  \
-    }
-#define RELEASE_3(name)                                                                                      \
-    static void see_##name(void *object, size_t first, size_t second)                                        \
+#define STAND_IN_VOID(name, first, second, ...)                                                              \
+    static void see_##name(__VA_ARGS__)                                                                      \
     {                                                                                                        \
         (void)see(#name, object, first, second);                                                             \
     }
-#define RELEASE_NOTHROW(name)                                                                                \
-    static void see_##name(void *object, const void *nothrow)                                                \
+#define MAKES(name)         STAND_IN(name, NULL, a, 0, size_t a)
+#define MAKES_OF_TWO(name)  STAND_IN(name, NULL, a, b, size_t a, size_t b)
+#define MAKES_NOTHROW(name) STAND_IN(name, NULL, a, nothrow == NULL, size_t a, const void *nothrow)
+#define MAKES_OF_TWO_NOTHROW(name)                                                                           \
+    STAND_IN(name, NULL, a, nothrow != NULL ? b : 0, size_t a, size_t b, const void *nothrow)
+#define RESIZES(name)        STAND_IN(name, object, a, 0, void *object, size_t a)
+#define RESIZES_OF_TWO(name) STAND_IN(name, object, a, b, void *object, size_t a, size_t b)
+#define ENDS(name)           STAND_IN_VOID(name, 0, 0, void *object)
+#define ENDS_OF_ONE(name)    STAND_IN_VOID(name, a, 0, void *object, size_t a)
+#define ENDS_OF_TWO(name)    STAND_IN_VOID(name, a, b, void *object, size_t a, size_t b)
+#define ENDS_NOTHROW(name)   STAND_IN_VOID(name, 0, nothrow == NULL, void *object, const void *nothrow)
+#define ENDS_OF_ONE_NOTHROW(name)                                                                            \
+    STAND_IN_VOID(name, a, nothrow == NULL, void *object, size_t a, const void *nothrow)
+#define STORES(name)                                                                                         \
+    static int see_##name(void **ret_object, size_t a, size_t b)                                             \
     {                                                                                                        \
-        if (nothrow != NULL)                                                                                 \
-            (void)see(#name, object, 0, 0);                                                                  \
+        *ret_object = see(#name, NULL, a, b);                                                                \
+        return *ret_object != NULL ? 0 : 12;                                                                 \
     }
 
-STAND_IN_1(malloc)
-STAND_IN_1(valloc)
-STAND_IN_1(pvalloc)
-STAND_IN_1(new)
-STAND_IN_1(new_array)
-STAND_IN_2(calloc)
-STAND_IN_2(aligned_alloc)
-STAND_IN_2(memalign)
-STAND_IN_2(new_aligned)
-STAND_IN_2(new_array_aligned)
-STAND_IN_NOTHROW(new_nothrow)
-STAND_IN_NOTHROW(new_array_nothrow)
-RELEASE_1(free)
-RELEASE_1(delete)
-RELEASE_1(delete_array)
-RELEASE_2(free_sized)
-RELEASE_2(delete_sized)
-RELEASE_2(delete_array_sized)
-RELEASE_2(delete_aligned)
-RELEASE_2(delete_array_aligned)
-RELEASE_3(free_aligned_sized)
-RELEASE_3(delete_sized_aligned)
-RELEASE_3(delete_array_sized_aligned)
-RELEASE_NOTHROW(delete_nothrow)
-RELEASE_NOTHROW(delete_array_nothrow)
+/* Each call, its function's name and form, where the loop has it, and what it is to get for an op of 48 bytes (or 3 of 48), alignment 64. */
+/* clang-format off */
+#define CALLS(ROW) \
+    ROW(MALLOC, malloc, MAKES, malloc, 48, 0)                                                                              \
+    ROW(CALLOC, calloc, MAKES_OF_TWO, calloc, 3, 48)                                                                       \
+    ROW(REALLOC, realloc, RESIZES, realloc, 48, 0)                                                                         \
+    ROW(REALLOCARRAY, reallocarray, RESIZES_OF_TWO, reallocarray, 3, 48)                                                   \
+    ROW(FREE, free, ENDS, free, 0, 0)                                                                                      \
+    ROW(FREE_SIZED, free_sized, ENDS_OF_ONE, free_sized, 48, 0)                                                            \
+    ROW(FREE_ALIGNED_SIZED, free_aligned_sized, ENDS_OF_TWO, free_aligned_sized, 64, 48)                                   \
+    ROW(POSIX_MEMALIGN, posix_memalign, STORES, posix_memalign, 64, 48)                                                    \
+    ROW(ALIGNED_ALLOC, aligned_alloc, MAKES_OF_TWO, aligned_alloc, 64, 48)                                                 \
+    ROW(MEMALIGN, memalign, MAKES_OF_TWO, memalign, 64, 48)                                                                \
+    ROW(VALLOC, valloc, MAKES, valloc, 48, 0)                                                                              \
+    ROW(PVALLOC, pvalloc, MAKES, pvalloc, 48, 0)                                                                           \
+    ROW(NEW, new, MAKES, new_plain[0], 48, 0)                                                                              \
+    ROW(NEW_ARRAY, new_array, MAKES, new_plain[1], 48, 0)                                                                  \
+    ROW(NEW_NOTHROW, new_nothrow, MAKES_NOTHROW, new_nothrow[0], 48, 0)                                                    \
+    ROW(NEW_ARRAY_NOTHROW, new_array_nothrow, MAKES_NOTHROW, new_nothrow[1], 48, 0)                                        \
+    ROW(NEW_ALIGNED, new_aligned, MAKES_OF_TWO, new_aligned[0], 48, 64)                                                    \
+    ROW(NEW_ARRAY_ALIGNED, new_array_aligned, MAKES_OF_TWO, new_aligned[1], 48, 64)                                        \
+    ROW(NEW_ALIGNED_NOTHROW, new_aligned_nothrow, MAKES_OF_TWO_NOTHROW, new_aligned_nothrow[0], 48, 64)                    \
+    ROW(NEW_ARRAY_ALIGNED_NOTHROW, new_array_aligned_nothrow, MAKES_OF_TWO_NOTHROW, new_aligned_nothrow[1], 48, 64)        \
+    ROW(DELETE, delete, ENDS, delete_plain[0], 0, 0)                                                                       \
+    ROW(DELETE_ARRAY, delete_array, ENDS, delete_plain[1], 0, 0)                                                           \
+    ROW(DELETE_NOTHROW, delete_nothrow, ENDS_NOTHROW, delete_nothrow[0], 0, 0)                                             \
+    ROW(DELETE_ARRAY_NOTHROW, delete_array_nothrow, ENDS_NOTHROW, delete_nothrow[1], 0, 0)                                 \
+    ROW(DELETE_SIZED, delete_sized, ENDS_OF_ONE, delete_sized[0], 48, 0)                                                   \
+    ROW(DELETE_ARRAY_SIZED, delete_array_sized, ENDS_OF_ONE, delete_sized[1], 48, 0)                                       \
+    ROW(DELETE_ALIGNED, delete_aligned, ENDS_OF_ONE, delete_aligned[0], 64, 0)                                             \
+    ROW(DELETE_ARRAY_ALIGNED, delete_array_aligned, ENDS_OF_ONE, delete_aligned[1], 64, 0)                                 \
+    ROW(DELETE_SIZED_ALIGNED, delete_sized_aligned, ENDS_OF_TWO, delete_sized_aligned[0], 48, 64)                          \
+    ROW(DELETE_ARRAY_SIZED_ALIGNED, delete_array_sized_aligned, ENDS_OF_TWO, delete_sized_aligned[1], 48, 64)              \
+    ROW(DELETE_ALIGNED_NOTHROW, delete_aligned_nothrow, ENDS_OF_ONE_NOTHROW, delete_aligned_nothrow[0], 64, 0)             \
+    ROW(DELETE_ARRAY_ALIGNED_NOTHROW, delete_array_aligned_nothrow, ENDS_OF_ONE_NOTHROW, delete_aligned_nothrow[1], 64, 0)
+/* clang-format on */
 
-static void *see_realloc(void *object, size_t size)
-{
-    return see("realloc", object, size, 0);
-}
-
-static void *see_reallocarray(void *object, size_t count, size_t size)
-{
-    return see("reallocarray", object, count, size);
-}
-
-static int see_posix_memalign(void **ret_object, size_t alignment, size_t size)
-{
-    *ret_object = see("posix_memalign", NULL, alignment, size);
-    return *ret_object != NULL ? 0 : 12;
-}
-
-static void *see_new_aligned_nothrow(size_t size, size_t alignment, const void *nothrow)
-{
-    return nothrow != NULL ? see("new_aligned_nothrow", NULL, size, alignment) : NULL;
-}
-
-static void *see_new_array_aligned_nothrow(size_t size, size_t alignment, const void *nothrow)
-{
-    return nothrow != NULL ? see("new_array_aligned_nothrow", NULL, size, alignment) : NULL;
-}
-
-static void see_delete_aligned_nothrow(void *object, size_t alignment, const void *nothrow)
-{
-    (void)see("delete_aligned_nothrow", object, alignment, nothrow == NULL);
-}
-
-static void see_delete_array_aligned_nothrow(void *object, size_t alignment, const void *nothrow)
-{
-    (void)see("delete_array_aligned_nothrow", object, alignment, nothrow == NULL);
-}
+#define ROW_STAND_IN(call, name, form, member, first, second) form(name)
+CALLS(ROW_STAND_IN)
 
 static void *slots[8];
 
-static struct rep_loop loop = {
-    .calls =
-        {
-            .malloc = see_malloc,
-            .calloc = see_calloc,
-            .realloc = see_realloc,
-            .reallocarray = see_reallocarray,
-            .free = see_free,
-            .free_sized = see_free_sized,
-            .free_aligned_sized = see_free_aligned_sized,
-            .posix_memalign = see_posix_memalign,
-            .aligned_alloc = see_aligned_alloc,
-            .memalign = see_memalign,
-            .valloc = see_valloc,
-            .pvalloc = see_pvalloc,
-            .new_plain = {see_new, see_new_array},
-            .new_nothrow = {see_new_nothrow, see_new_array_nothrow},
-            .new_aligned = {see_new_aligned, see_new_array_aligned},
-            .new_aligned_nothrow = {see_new_aligned_nothrow, see_new_array_aligned_nothrow},
-            .delete_plain = {see_delete, see_delete_array},
-            .delete_nothrow = {see_delete_nothrow, see_delete_array_nothrow},
-            .delete_sized = {see_delete_sized, see_delete_array_sized},
-            .delete_aligned = {see_delete_aligned, see_delete_array_aligned},
-            .delete_sized_aligned = {see_delete_sized_aligned, see_delete_array_sized_aligned},
-            .delete_aligned_nothrow = {see_delete_aligned_nothrow, see_delete_array_aligned_nothrow},
-        },
-    .slots = slots,
-};
+#define ROW_MEMBER(call, name, form, member, first, second) .calls.member = see_##name,
+static struct rep_loop loop = {CALLS(ROW_MEMBER).slots = slots};
 
 static size_t execute(const struct wl_op *ops, size_t count)
 {
@@ -176,44 +122,12 @@ static void *(*before_each_call)(void *unused);
 
 static void check_each_call(void)
 {
+#define ROW_EXPECTED(call, name, form, member, first, second) {FP_CALL_##call, #name, first, second},
     static const struct {
         uint8_t call;
         const char *name;
-        size_t first, second; /* expected, for an op of 48 bytes (or 3 of 48), alignment 64 */
-    } expected[] = {
-        {FP_CALL_MALLOC, "malloc", 48, 0},
-        {FP_CALL_CALLOC, "calloc", 3, 48},
-        {FP_CALL_REALLOC, "realloc", 48, 0},
-        {FP_CALL_REALLOCARRAY, "reallocarray", 3, 48},
-        {FP_CALL_FREE, "free", 0, 0},
-        {FP_CALL_FREE_SIZED, "free_sized", 48, 0},
-        {FP_CALL_FREE_ALIGNED_SIZED, "free_aligned_sized", 64, 48},
-        {FP_CALL_POSIX_MEMALIGN, "posix_memalign", 64, 48},
-        {FP_CALL_ALIGNED_ALLOC, "aligned_alloc", 64, 48},
-        {FP_CALL_MEMALIGN, "memalign", 64, 48},
-        {FP_CALL_VALLOC, "valloc", 48, 0},
-        {FP_CALL_PVALLOC, "pvalloc", 48, 0},
-        {FP_CALL_NEW, "new", 48, 0},
-        {FP_CALL_NEW_ARRAY, "new_array", 48, 0},
-        {FP_CALL_NEW_NOTHROW, "new_nothrow", 48, 0},
-        {FP_CALL_NEW_ARRAY_NOTHROW, "new_array_nothrow", 48, 0},
-        {FP_CALL_NEW_ALIGNED, "new_aligned", 48, 64},
-        {FP_CALL_NEW_ARRAY_ALIGNED, "new_array_aligned", 48, 64},
-        {FP_CALL_NEW_ALIGNED_NOTHROW, "new_aligned_nothrow", 48, 64},
-        {FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW, "new_array_aligned_nothrow", 48, 64},
-        {FP_CALL_DELETE, "delete", 0, 0},
-        {FP_CALL_DELETE_ARRAY, "delete_array", 0, 0},
-        {FP_CALL_DELETE_NOTHROW, "delete_nothrow", 0, 0},
-        {FP_CALL_DELETE_ARRAY_NOTHROW, "delete_array_nothrow", 0, 0},
-        {FP_CALL_DELETE_SIZED, "delete_sized", 48, 0},
-        {FP_CALL_DELETE_ARRAY_SIZED, "delete_array_sized", 48, 0},
-        {FP_CALL_DELETE_ALIGNED, "delete_aligned", 64, 0},
-        {FP_CALL_DELETE_ARRAY_ALIGNED, "delete_array_aligned", 64, 0},
-        {FP_CALL_DELETE_SIZED_ALIGNED, "delete_sized_aligned", 48, 64},
-        {FP_CALL_DELETE_ARRAY_SIZED_ALIGNED, "delete_array_sized_aligned", 48, 64},
-        {FP_CALL_DELETE_ALIGNED_NOTHROW, "delete_aligned_nothrow", 64, 0},
-        {FP_CALL_DELETE_ARRAY_ALIGNED_NOTHROW, "delete_array_aligned_nothrow", 64, 0},
-    };
+        size_t first, second;
+    } expected[] = {CALLS(ROW_EXPECTED)};
     CHECK_U64(COUNT_OF(expected), FP_CALL_COUNT - 1);
     loop.touch = REP_TOUCH_NONE;
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
