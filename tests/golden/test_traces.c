@@ -4,7 +4,6 @@
  *
  * Binary traces are written as hexadecimal digits with comments behind '#', in files *.hex.
  * MALLAB_GOLDEN_UPDATE=1 rewrites what is expected in the source tree. */
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,14 +11,7 @@
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
 #include "golden/committed.h"
-#include "golden/dump.h"
 #include "unit/scratch.h"
-
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t length = strlen(name), end_length = strlen(end);
-    return length > end_length && strcmp(name + length - end_length, end) == 0;
-}
 
 /* Digits to bytes, in place. */
 static void from_hex(struct image *image)
@@ -116,6 +108,8 @@ static bool formats_seen[64];
 
 static void check_trace(const char *name)
 {
+    if (ends_with(name, ".expected"))
+        return;
     const char *path = trace_path("traces", name);
     const enum conv_kind kind = conv_detect(path);
     const size_t length = strlen(conv_kind_name(kind));
@@ -133,47 +127,16 @@ static void check_trace(const char *name)
     free(named);
 }
 
-static unsigned each_file(const char *folder, const char *begin, void (*check)(const char *name))
-{
-    struct dirent **entries = NULL;
-    const int count = scandir(committed(folder, "", ""), &entries, NULL, alphasort);
-    unsigned files = 0;
-    CHECK(count > 0);
-    for (int i = 0; i < count; i++) {
-        const char *name = entries[i]->d_name;
-        if (name[0] != '.' && strncmp(name, begin, strlen(begin)) == 0 && !ends_with(name, ".expected")) {
-            check(name);
-            files++;
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return files;
-}
-
 TEST(traces_convert_to_their_text)
 {
     const struct conv_format *format;
-    (void)each_file("traces", "", check_trace);
+    (void)each_committed("traces", "", "", check_trace);
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++)
         if (!formats_seen[format->kind])
             HARNESS_FAIL("no trace of format '%s'", format->name);
 }
 
 /* ---- as text ------------------------------------------------------------------------------- */
-
-static char *dump_text(const char *path)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        abort();
-    CHECK_U64(dump_workload(path, out).error.status, FP_OK);
-    if (fclose(out) != 0)
-        abort();
-    return text;
-}
 
 /* A golden workload comes back from text with all that is in it. Call sites have no text. */
 static void check_text_of(const char *name)
@@ -183,20 +146,20 @@ static void check_text_of(const char *name)
     const char *path = committed("valid", name, ""), *txt = scratch_path("as.txt"),
                *back = scratch_path("back.wl");
     const struct conv_options text = {.to = "text", .overwrite = true}, workload = {.overwrite = true};
-    if (!ends_with(name, ".wl") || strcmp(name, "sites.wl") == 0)
+    if (strcmp(name, "sites.wl") == 0)
         return;
     CHECK_U64(conv_file(path, txt, &text, &report, &error), FP_OK);
     conv_report_release(&report);
     CHECK_U64(conv_file(txt, back, &workload, &report, &error), FP_OK);
     conv_report_release(&report);
-    OWNED_TEXT *kept = dump_text(path), *made = dump_text(back);
+    OWNED_TEXT *kept = dump_text(dump_workload, path), *made = dump_text(dump_workload, back);
     if (strcmp(kept, made) != 0)
         HARNESS_FAIL("%s is another behind its text", name);
 }
 
 TEST(workloads_come_back_from_their_text)
 {
-    CHECK(each_file("valid", "", check_text_of) > 8);
+    CHECK(each_committed("valid", "", ".wl", check_text_of) >= 8);
 }
 
 /* ---- invalid ------------------------------------------------------------------------------- */
@@ -260,7 +223,7 @@ TEST(damaged_traces_are_refused_as_listed)
     if (answers == NULL)
         abort();
     fputs("# file, exit code, message; what it is with --salvage\n", answers);
-    CHECK(each_file("invalid", "trace-", check_refused) > 20);
+    CHECK(each_committed("invalid", "trace-", "", check_refused) > 20);
     if (fclose(answers) != 0)
         abort();
     check_text(committed("invalid", "traces.txt", ""), text);

@@ -6,6 +6,7 @@
 #include "unit/harness.h"
 #include "unit/readers.h"
 #include "unit/scratch.h"
+#include "unit/traces.h"
 
 #define THREADS 7u
 #define OBJECTS 300u
@@ -13,33 +14,12 @@
 
 static struct conv_error error;
 
+/* What a thread does, in memory. */
 struct stream {
-    uint8_t *bytes;
-    size_t size, capacity;
+    FILE *out;
+    char *bytes;
+    size_t size;
 };
-
-static void put(struct stream *stream, uint64_t value)
-{
-    uint8_t bytes[10];
-    size_t at = sizeof bytes;
-    bytes[--at] = value & 127;
-    while ((value >>= 7) != 0)
-        bytes[--at] = (uint8_t)((value & 127) | 128);
-    if (stream->size + sizeof bytes > stream->capacity) {
-        stream->capacity = stream->capacity * 2 + 4096;
-        stream->bytes = realloc(stream->bytes, stream->capacity);
-        if (stream->bytes == NULL)
-            abort();
-    }
-    memcpy(stream->bytes + stream->size, bytes + at, sizeof bytes - at);
-    stream->size += sizeof bytes - at;
-}
-
-static uint32_t random_next(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
 
 struct made {
     uint64_t syncs, calls[THREADS];
@@ -60,47 +40,45 @@ static struct made make_streams(struct stream *streams, bool with_syncs)
             const unsigned giver = k == 0 ? before : owner[object] != 0 ? owner[object] - 1 : thread;
             if (giver == thread || (k == 1 && giver == before))
                 continue;
-            put(&streams[giver], 6);
-            put(&streams[giver], ++made.syncs);
-            put(&streams[thread], 7);
-            put(&streams[thread], made.syncs);
+            put_number(streams[giver].out, 6);
+            put_number(streams[giver].out, ++made.syncs);
+            put_number(streams[thread].out, 7);
+            put_number(streams[thread].out, made.syncs);
         }
         started[thread] = true;
         owner[object] = thread + 1;
         made.calls[thread]++;
         if (!live[object]) {
-            put(&streams[thread], 2);
-            put(&streams[thread], object);
-            put(&streams[thread], random_next(&random) % 5000);
+            put_number(streams[thread].out, 2);
+            put_number(streams[thread].out, object);
+            put_number(streams[thread].out, random_next(&random) % 5000);
         } else {
-            put(&streams[thread], 5);
-            put(&streams[thread], object);
+            put_number(streams[thread].out, 5);
+            put_number(streams[thread].out, object);
         }
         live[object] = !live[object];
     }
     for (unsigned i = 0; i < THREADS; i++)
-        put(&streams[i], 1);
+        put_number(streams[i].out, 1);
     return made;
 }
 
 /* The file: offsets as numbers of fixed length, so that where streams stand does not depend on where they stand. */
 static void write_file(const char *path, const struct stream *streams, uint64_t syncs)
 {
-    struct stream head = {0};
     FILE *out = fopen(path, "wb");
     if (out == NULL)
         abort();
-    put(&head, 8);
-    put(&head, OBJECTS + 1);
-    put(&head, 9);
-    put(&head, syncs);
-    put(&head, 10);
-    put(&head, THREADS);
-    size_t offset = head.size + THREADS * 5 + 1;
+    put_number(out, 8);
+    put_number(out, OBJECTS + 1);
+    put_number(out, 9);
+    put_number(out, syncs);
+    put_number(out, 10);
+    put_number(out, THREADS);
+    size_t offset = (size_t)ftell(out) + THREADS * 5 + 1;
     for (unsigned i = 0; i < THREADS; i++) {
         const uint8_t number[5] = {11, (uint8_t)(128 | offset >> 21), (uint8_t)(128 | (offset >> 14 & 127)),
                                    (uint8_t)(128 | (offset >> 7 & 127)), (uint8_t)(offset & 127)};
-        fwrite(head.bytes, 1, i == 0 ? head.size : 0, out);
         fwrite(number, 1, sizeof number, out);
         offset += streams[i].size;
     }
@@ -109,13 +87,16 @@ static void write_file(const char *path, const struct stream *streams, uint64_t 
         fwrite(streams[i].bytes, 1, streams[i].size, out);
     if (fclose(out) != 0)
         abort();
-    free(head.bytes);
 }
 
 static struct made make_file(const char *path, bool with_syncs)
 {
     struct stream streams[THREADS] = {0};
+    for (unsigned i = 0; i < THREADS; i++)
+        streams[i].out = open_memstream(&streams[i].bytes, &streams[i].size);
     const struct made made = make_streams(streams, with_syncs);
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(fclose(streams[i].out) == 0);
     write_file(path, streams, made.syncs);
     for (unsigned i = 0; i < THREADS; i++)
         free(streams[i].bytes);
