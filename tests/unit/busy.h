@@ -8,6 +8,9 @@
 
 static uint64_t busy_random;
 static bool busy_in_place; /* options.in_place */
+/* The sites that ops may name, and who names that of the next op, an allocation or a resize; NULL: none. */
+__attribute__((unused)) static const struct fp_sites *busy_sites;
+__attribute__((unused)) static void (*busy_tell)(struct wl_writer *writer, uint32_t op);
 
 static inline uint64_t random_below(uint64_t bound)
 {
@@ -17,7 +20,8 @@ static inline uint64_t random_below(uint64_t bound)
 /* Of so many ops. Of five threads and more the last one comes late and goes early. */
 static inline void write_busy(const char *path, uint32_t threads, uint32_t window_ops, uint32_t ops)
 {
-    const struct wl_writer_options options = {.window_ops = window_ops, .in_place = busy_in_place};
+    const struct wl_writer_options options = {
+        .window_ops = window_ops, .in_place = busy_in_place, .sites = busy_sites, .program = "busy"};
     struct wl_writer *writer = NULL;
     uint32_t live[64], live_count = 0, thread;
     uint64_t bytes[64], now = 0;
@@ -32,8 +36,11 @@ static inline void write_busy(const char *path, uint32_t threads, uint32_t windo
         enum fp_status status;
         const bool is_late = threads >= 5 && (i <= ops * 3 / 10 || i >= ops / 2);
         thread = (uint32_t)random_below(is_late ? threads - 1 : threads);
+        const bool begins = live_count == 0 || (choice < 2 && live_count < 64);
         now += 200;
-        if (live_count == 0 || (choice < 2 && live_count < 64)) {
+        if (busy_tell != NULL && (begins || choice == 2))
+            busy_tell(writer, i);
+        if (begins) {
             status = wl_writer_allocate(writer, thread, &shape, now, &live[live_count]);
             bytes[live_count++] = shape.size;
         } else if (choice == 2) {

@@ -12,7 +12,7 @@ enum { TRIALS_MAX = 5000 };
 static const char *make_footprint(void)
 {
     const struct history_options options = {
-        .threads = 3, .events = 3000, .objects = 900, .bump_every = 16, .bump_ns = 1000, .resize_share = 20};
+        .threads = 3, .events = 4000, .objects = 2000, .bump_every = 16, .bump_ns = 1000, .resize_share = 20};
     const char *path = scratch_path("three.fp");
     struct history history;
     (void)unlink(path); /* of the test before */

@@ -11,6 +11,7 @@
 #include "footprint/fp/footprint.h"
 #include "footprint/wl/workload.h"
 #include "unit/append_block.h"
+#include "unit/busy.h"
 #include "unit/failing.h"
 #include "unit/harness.h"
 
@@ -111,40 +112,6 @@ static struct outcome read_footprint(void)
     return outcome;
 }
 
-/* Few ops in small windows, but ids enough for the tables to grow. */
-static enum fp_status add_ops(struct wl_writer *writer)
-{
-    uint32_t thread, id;
-    enum fp_status status = FP_OK;
-    for (uint32_t i = 0; i < 20 && status == FP_OK; i++)
-        status = wl_writer_thread(writer, 10 + i, i == 0, &thread);
-    for (uint32_t i = 0; i < 2000 && status == FP_OK; i++)
-        status = wl_writer_allocate(writer, i % 20, &shapes[0], i, &id);
-    return status == FP_OK ? wl_writer_note(writer, "note", "1") : status;
-}
-
-static struct outcome write_workload(void)
-{
-    const struct wl_writer_options options = {.window_ops = 256, .in_place = true};
-    const struct fp_meta meta = {"program", "memory"};
-    struct wl_writer *writer = NULL;
-    struct outcome outcome = {0};
-    outcome.status = wl_writer_create(path, false, &options, &meta, 1, &outcome.error, &writer);
-    if (outcome.status != FP_OK) {
-        CHECK(writer == NULL);
-    } else {
-        outcome.status = add_ops(writer);
-        if (outcome.status == FP_OK) {
-            outcome.status = wl_writer_finish(writer, 2000, NULL, NULL, &outcome.error);
-        } else {
-            outcome.error = *wl_writer_error(writer);
-            wl_writer_abandon(writer);
-        }
-    }
-    CHECK((access(path, F_OK) == 0) == (outcome.status == FP_OK)); /* whole or not there */
-    return outcome;
-}
-
 static struct outcome read_workload(void)
 {
     struct wl_reader *reader = NULL;
@@ -185,10 +152,11 @@ TEST(a_footprint_meets_every_failure)
     CHECK(unlink(path) == 0);
 }
 
+/* Writing one meets them with a conversion: test_convert_memory.c. */
 TEST(a_workload_meets_every_failure)
 {
     prepare("memory.wl");
-    fail_each(write_workload, "writing a workload", true, 20);
+    write_busy(path, 20, 256, 2000);
     fail_each(read_workload, "reading a workload", false, 2);
     CHECK(unlink(path) == 0);
     CHECK(rmdir(directory) == 0);

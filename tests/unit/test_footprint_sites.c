@@ -1,11 +1,12 @@
 /* Shows: the site of every op of a workload comes back as the stack that it was told with, whatever numbers the source had, over
- * windows, threads and more shapes than the dictionary holds; nothing else of the file changes by it; whoever does not ask for
+ * windows and threads; nothing else of the file changes by it; whoever does not ask for
  * sites sees none; no directory and no load address is in the file. */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "footprint/fp/site_model.h"
 #include "footprint/wl/workload.h"
+#include "unit/busy.h"
 #include "unit/harness.h"
 #include "unit/random.h"
 #include "unit/readers.h"
@@ -25,8 +26,6 @@ static struct fp_module modules[MODULES];
 static struct fp_sites sites = {
     .node_end = NODE_END, .nodes = nodes, .module_count = MODULES, .modules = modules};
 static uint32_t told[OPS];
-static uint32_t live[OPS];
-static uint64_t live_bytes[OPS];
 static uint64_t random_state;
 
 static void prepare(void)
@@ -58,51 +57,20 @@ static void make_stacks(void)
     }
 }
 
-/* More shapes than a dictionary holds: 200 sizes by all nodes. */
-static enum fp_status write_op(struct wl_writer *writer, uint32_t op, uint32_t *count, bool tell)
+static void tell(struct wl_writer *writer, uint32_t op)
 {
-    const uint64_t choice = test_random(&random_state);
-    const uint32_t thread = (uint32_t)(choice >> 8) % 37 < 34 ? 0 : (uint32_t)(choice >> 16) % THREADS;
-    struct fp_shape shape = {FP_CALL_MALLOC, choice >> 24 & 127, 0};
-    const uint32_t victim = *count > 0 ? (uint32_t)(choice >> 40) % *count : 0;
-    told[op] = (uint32_t)(choice >> 4) % (op % 2 == 0 ? 300 : NODE_END + 20);
-    if (choice % 4 < 2 || *count == 0) {
-        if (tell)
-            wl_writer_site(writer, told[op]);
-        live_bytes[*count] = shape.size;
-        return wl_writer_allocate(writer, thread, &shape, op, &live[(*count)++]);
-    }
-    if (choice % 4 == 2) {
-        const uint64_t before = live_bytes[victim];
-        shape.call = FP_CALL_REALLOC;
-        if (tell)
-            wl_writer_site(writer, told[op]);
-        live_bytes[victim] = shape.size;
-        return wl_writer_resize(writer, thread, &shape, op, live[victim], before);
-    }
-    const uint32_t id = live[victim];
-    const uint64_t bytes = live_bytes[victim];
-    shape = (struct fp_shape){.call = FP_CALL_FREE};
-    told[op] = 0;
-    live[victim] = live[--*count];
-    live_bytes[victim] = live_bytes[*count];
-    return wl_writer_release(writer, thread, &shape, op, id, bytes);
+    told[op] = (uint32_t)(test_random(&random_state) % (op % 2 == 0 ? 300 : NODE_END + 20));
+    wl_writer_site(writer, told[op]);
 }
 
-static void write_ops(bool with_sites, bool tell, uint32_t ops)
+static void write_ops(bool with_sites, bool are_told, uint32_t ops)
 {
-    const struct wl_writer_options options = {
-        .window_ops = 5000, .pause_ns = WL_PAUSE_NS, .sites = with_sites ? &sites : NULL, .program = "prog"};
-    struct wl_writer *writer = NULL;
-    uint32_t thread, count = 0;
-    prepare();
     random_state = 9;
-    CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
-    for (uint32_t i = 0; i < THREADS; i++)
-        CHECK_U64(wl_writer_thread(writer, 1 + i, i == 0, &thread), FP_OK);
-    for (uint32_t i = 0; i < ops; i++)
-        CHECK_U64(write_op(writer, i, &count, tell), FP_OK);
-    CHECK_U64(wl_writer_finish(writer, ops, NULL, NULL, NULL), FP_OK);
+    memset(told, 0, sizeof told);
+    busy_sites = with_sites ? &sites : NULL;
+    busy_tell = are_told ? tell : NULL;
+    prepare();
+    write_busy(path, THREADS, 5000, ops);
 }
 
 static const struct fp_module *module_at(uint64_t address)
@@ -112,7 +80,7 @@ static const struct fp_module *module_at(uint64_t address)
 }
 
 /* What is left of the modules' paths. */
-static const char *const NAMES[MODULES] = {"prog", "libone.so", "libtwo.so", "libthree.so"};
+static const char *const NAMES[MODULES] = {"busy", "libone.so", "libtwo.so", "libthree.so"};
 
 /* What a number of the source's reads as. */
 static uint32_t settled(uint32_t site)
