@@ -201,8 +201,8 @@ static enum fp_status put_summary(struct wl_writer *writer)
     uint8_t *at = facts;
     uint8_t *thread_at;
     enum fp_status status;
-    if (!wl_threads_at_once(&writer->threads->facts, summary->thread_count, sizeof *writer->threads,
-                            summary->windows, &writer->summary.threads_at_once_max))
+    if (!wl_threads_at_once((const void *)writer->threads, summary->thread_count, sizeof *writer->threads,
+                            summary->windows, &writer->summary.threads_at_once_max)) /* facts come first */
         return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for the summary");
     if (summary->thread_count > summary->ops + WL_THREADS_IDLE)
         return wl_writer_fail(writer, FP_ERR_LIMIT,

@@ -269,6 +269,7 @@ def main():
         print("\n".join(problems))
         return 1 if problems else 0
     problems = check_paths(names) + check_links(names) + check_sections(names) + check_names(product) + check_rooms(graph) + check_circles(graph) + check_readme()
+    problems += [f"{name} was left by a merge" for name in names if name.endswith((".orig", ".rej"))]
     problems += check_budgets(names, product) + check_dead(names) + check_comments(product)
     for problem in problems:
         print(problem)
