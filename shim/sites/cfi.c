@@ -141,8 +141,8 @@ static uintptr_t search_table(const struct cfi_segment *segment, uintptr_t addre
 /* ---- CIE and FDE -------------------------------------------------------------------------------------- */
 
 struct function {
-    struct bytes_at common, own; /* instructions of the CIE and of the FDE */
-    uint64_t code_unit;
+    struct bytes_at common, own;         /* instructions of the CIE and of the FDE */
+    uint64_t code_unit, return_register; /* another one in another processor's code */
     int64_t data_unit;
     unsigned encoding; /* of addresses */
     uintptr_t begin;
@@ -212,8 +212,8 @@ static bool read_cie(const struct cfi_segment *segment, uintptr_t at, struct fun
     bytes.at += count + 1;
     function->code_unit = take_uleb(&bytes);
     function->data_unit = take_sleb(&bytes);
-    const uint64_t return_register = version == 1 ? take(&bytes, 1) : take_uleb(&bytes);
-    if (return_register != REGISTER_RETURN || bytes.bad)
+    function->return_register = version == 1 ? take(&bytes, 1) : take_uleb(&bytes);
+    if (bytes.bad)
         return false;
     if (count > 0 && (*(const char *)letters != 'z' || !read_augmentation(&bytes, letters, count, function)))
         return false;
@@ -494,7 +494,7 @@ uint32_t cfi_find(const struct cfi_segment *segment, uintptr_t address)
     struct function function = {.encoding = PE_ABSOLUTE};
     struct machine machine = {.row = {.cfa = CFA_OTHER, .returns = RETURN_FIRST}};
     const enum found found = find_function(segment, address, &function);
-    if (found != FOUND)
+    if (found != FOUND || function.return_register != REGISTER_RETURN)
         return cfi_rule_make(found == FOUND_NOT ? CFI_NONE : CFI_OTHER, 0);
     if (function.is_signal)
         return cfi_rule_make(CFI_SIGNAL, 0);

@@ -86,7 +86,7 @@ struct cfi_segment {
  *           can be searched; CFI_OTHER where it has another rule or is damaged. */
 uint32_t cfi_find(const struct cfi_segment *segment, uintptr_t address);
 
-/* cfi_begin - where the function begins that covers an address. Returns 0: none is told to. */
+/* cfi_begin - where the function begins that covers an address, of any processor's code. Returns 0: none is told to. */
 uintptr_t cfi_begin(const struct cfi_segment *segment, uintptr_t address);
 
 /* cfi_reads - an aligned word of a stack, from sp on and below `high`.

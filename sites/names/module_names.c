@@ -47,7 +47,7 @@ static void tell_module(const struct module *module, enum name_reply_kind kind, 
     module->sink->take(module->sink->data, &reply, NULL, NULL);
 }
 
-/* Finds the bytes around .eh_frame_hdr; of files of other machines nothing is found. */
+/* Finds the bytes around .eh_frame_hdr; of 32-bit files nothing is found. */
 static void find_frames(Elf *elf, struct module *module)
 {
     size_t count, bytes;

@@ -139,6 +139,16 @@ class Names(unittest.TestCase):
                                        "inlined": False, "start": begin}])
         self.assertEqual(answers[2][0]["function"], "program+0x2")
 
+    def test_a_file_of_another_machine_tells_where_its_functions_begin(self):
+        """As an arm64 recording has them: its return address is another register."""
+        stripped = self.place("stripped", "--strip-all")
+        begin = int(re.search(r"^(\w+) . _Z5parsei$", run("nm", self.full), re.M)[1], 16)
+        header = re.compile(rb"(zR\0|zPLR\0)(\x01\x78|\x04\x78)(\x10|\x1e)")  # a CIE's letters, units, register
+        data, count = header.subn(lambda found: found[1] + found[2] + bytes([found[3][0] ^ 0x10 ^ 0x1e]), stripped.read_bytes())
+        self.assertGreater(count, 0)
+        stripped.write_bytes(data)
+        self.assertEqual(self.ask(stripped, self.parse)[1][0][0]["start"], begin)
+
     def test_an_exported_neighbour_gives_no_name(self):
         """Never the nearest symbol below: of a library only what is exported has a name, what follows it has none."""
         source = "int shown(int a) { return a * 3; } static __attribute__((noinline)) int hidden(int a) { return a / 7; }\n" \
