@@ -4,30 +4,25 @@
 
 #include "footprint/base/bytes.h"
 #include "fuzz/target.h"
+#include "unit/random.h"
 
-static uint32_t random_next(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
-static size_t pick_block(const struct image *image, uint32_t *random)
+static size_t pick_block(const struct image *image, uint64_t *random)
 {
     size_t picked = 0;
     uint32_t seen = 0;
     for (size_t at = image_next_block(image, 0); at != 0; at = image_next_block(image, at))
-        if (random_next(random) % ++seen == 0)
+        if (test_random(random) % ++seen == 0)
             picked = at;
     return picked;
 }
 
-static bool mutate_column(struct image *image, size_t at, uint32_t *random)
+static bool mutate_column(struct image *image, size_t at, uint64_t *random)
 {
     struct image_columns columns = {0};
     bool done = false;
     if (image_get_columns(image, at, &columns) && columns.count > 0) {
-        struct bytes *column = &columns.columns[random_next(random) % columns.count];
-        const size_t room = column->size + 1 + random_next(random) % 32;
+        struct bytes *column = &columns.columns[test_random(random) % columns.count];
+        const size_t room = column->size + 1 + test_random(random) % 32;
         if (column->size <= 65536 && bytes_reserve(column, room)) {
             column->size = LLVMFuzzerMutate(column->at, column->size, room);
             image_set_columns(image, at, &columns);
@@ -39,12 +34,12 @@ static bool mutate_column(struct image *image, size_t at, uint32_t *random)
 }
 
 /* Type, flags, columns, lane, count, sequence, base, base time: all of the header but sizes and hashes. */
-static void mutate_header(struct image *image, size_t at, uint32_t *random)
+static void mutate_header(struct image *image, size_t at, uint64_t *random)
 {
     static const struct {
         uint8_t at, size;
     } fields[] = {{4, 2}, {6, 2}, {8, 4}, {12, 4}, {24, 8}, {32, 8}, {40, 8}};
-    const unsigned field = random_next(random) % (sizeof fields / sizeof fields[0]);
+    const unsigned field = test_random(random) % (sizeof fields / sizeof fields[0]);
     uint8_t bytes[8];
     memcpy(bytes, image->bytes + at + fields[field].at, fields[field].size);
     (void)LLVMFuzzerMutate(bytes, fields[field].size, fields[field].size);
@@ -53,10 +48,10 @@ static void mutate_header(struct image *image, size_t at, uint32_t *random)
 }
 
 /* Repeat, or take out, a whole block. */
-static void mutate_blocks(struct image *image, size_t at, uint32_t *random)
+static void mutate_blocks(struct image *image, size_t at, uint64_t *random)
 {
     const size_t bytes = (size_t)BLOCK_HEADER_BYTES + get_u32(image->bytes + at + 16);
-    if (random_next(random) % 2 == 0) {
+    if (test_random(random) % 2 == 0) {
         image_splice(image, at, bytes, NULL, 0);
     } else {
         struct image copy = {0};
@@ -69,8 +64,8 @@ static void mutate_blocks(struct image *image, size_t at, uint32_t *random)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t size_max, unsigned seed)
 {
-    uint32_t random = seed;
-    const uint32_t choice = random_next(&random) % 16;
+    uint64_t random = seed;
+    const uint32_t choice = test_random(&random) % 16;
     struct image image = {0};
     bool done = false;
     image_set(&image, bytes, size);

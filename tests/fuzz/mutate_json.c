@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
+#include "unit/random.h"
 
 #define VALUES_MAX  4096u
 #define DEPTH_MAX   64u
@@ -23,12 +24,6 @@ struct text {
 };
 
 static struct value values[VALUES_MAX];
-
-static uint32_t random_next(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
 
 /* Returns the place behind a string that begins at `at`. */
 static size_t string_end(const struct text *text, size_t at)
@@ -192,14 +187,14 @@ static void scale(struct text *text, const struct value *value, uint32_t random)
 }
 
 /* False: there is no value. */
-static bool change(struct text *text, uint32_t *random)
+static bool change(struct text *text, uint64_t *random)
 {
     const size_t count = find_values(text);
     if (count == 0)
         return false;
-    const struct value value = values[random_next(random) % count],
-                       other = values[random_next(random) % count];
-    switch (random_next(random) % 6) {
+    const struct value value = values[test_random(random) % count],
+                       other = values[test_random(random) % count];
+    switch (test_random(random) % 6) {
     case 0:
         take_out(text, &value);
         break;
@@ -211,10 +206,10 @@ static bool change(struct text *text, uint32_t *random)
             put_copy(text, value.member, 0, value.member, value.end, ",");
         break;
     case 3:
-        scale(text, &value, random_next(random));
+        scale(text, &value, test_random(random));
         break;
     default:
-        put_hostile(text, &value, random_next(random));
+        put_hostile(text, &value, test_random(random));
         break;
     }
     return true;
@@ -222,11 +217,11 @@ static bool change(struct text *text, uint32_t *random)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t size_max, unsigned seed)
 {
-    uint32_t random = seed;
+    uint64_t random = seed;
     struct text text = {bytes, size, size_max};
-    if (random_next(&random) % 16 == 0)
+    if (test_random(&random) % 16 == 0)
         return LLVMFuzzerMutate(bytes, size, size_max);
-    for (uint32_t i = 0, count = 1 + random_next(&random) % 4; i < count; i++)
+    for (uint32_t i = 0, count = 1 + test_random(&random) % 4; i < count; i++)
         if (!change(&text, &random))
             return LLVMFuzzerMutate(bytes, text.size, size_max);
     return text.size > 0 ? text.size : LLVMFuzzerMutate(bytes, 0, size_max);

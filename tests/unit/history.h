@@ -14,6 +14,7 @@
 #include "convert/order/lane_cursor.h"
 #include "footprint/fp/footprint.h"
 #include "unit/append_block.h"
+#include "unit/random.h"
 
 struct history_mark {
     uint64_t address;
@@ -40,15 +41,12 @@ struct history {
 
 static inline uint64_t history_random(struct history *history)
 {
-    history->random ^= history->random << 13;
-    history->random ^= history->random >> 7;
-    history->random ^= history->random << 17;
-    return history->random;
+    return test_random(&history->random);
 }
 
 static inline void history_init(struct history *history, uint32_t lane_count, uint64_t seed)
 {
-    *history = (struct history){.lane_count = lane_count, .random = seed * 2654435761u + 88172645463325252u};
+    *history = (struct history){.lane_count = lane_count, .random = seed << 32};
     history->lanes = calloc(lane_count, sizeof *history->lanes);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "footprint/wl/workload.h"
+#include "unit/random.h"
 
 #define SOME_THREADS    24u
 #define SOME_WINDOWS    400u
@@ -53,8 +54,7 @@ struct made {
 
 static uint32_t made_pick(struct made *made, uint32_t below)
 {
-    made->seed = made->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((made->seed >> 33) % below);
+    return (uint32_t)(test_random(&made->seed) % below);
 }
 
 /* The id for a new object: one that is free for this thread in this window, or the next unused. */
@@ -156,7 +156,7 @@ static void made_brief_lives(struct made *made)
 static struct made *make_workload_of(uint64_t seed, uint32_t brief)
 {
     struct made *made = calloc(1, sizeof *made);
-    made->seed = seed;
+    made->seed = seed << 32;
     for (uint32_t i = 0; i < SOME_THREADS; i++) {
         struct wl_thread *thread = &made->threads[i];
         thread->thread_id = 100 + i;

@@ -31,10 +31,10 @@ static struct made make_streams(struct stream *streams, bool with_syncs)
     struct made made = {0};
     unsigned owner[OBJECTS + 1] = {0}; /* thread + 1 */
     bool live[OBJECTS + 1] = {0}, started[THREADS] = {[3] = true};
-    uint32_t random = 7;
+    uint64_t random = 7;
     for (unsigned i = 0; i < CALLS; i++) {
-        const unsigned thread = i < 100 ? 3 : random_next(&random) % THREADS;
-        const unsigned object = 1 + random_next(&random) % OBJECTS;
+        const unsigned thread = i < 100 ? 3 : test_random(&random) % THREADS;
+        const unsigned object = 1 + test_random(&random) % OBJECTS;
         const unsigned before = !started[thread] ? 3 : owner[object] != 0 ? owner[object] - 1 : thread;
         for (unsigned k = 0; with_syncs && k < 2; k++) {
             const unsigned giver = k == 0 ? before : owner[object] != 0 ? owner[object] - 1 : thread;
@@ -51,7 +51,7 @@ static struct made make_streams(struct stream *streams, bool with_syncs)
         if (!live[object]) {
             put_number(streams[thread].out, 2);
             put_number(streams[thread].out, object);
-            put_number(streams[thread].out, random_next(&random) % 5000);
+            put_number(streams[thread].out, test_random(&random) % 5000);
         } else {
             put_number(streams[thread].out, 5);
             put_number(streams[thread].out, object);

@@ -5,6 +5,7 @@
 
 #include "unit/events.h"
 #include "unit/harness.h"
+#include "unit/random.h"
 #include "unit/readers.h"
 #include "unit/spell.h"
 
@@ -229,15 +230,13 @@ TEST(the_table_holds_many)
     for (uint32_t i = 1; i <= 300000; i++)
         CHECK(conv_live_insert(&live, (uint64_t)i * 16, (struct conv_object){.id = i, .bytes = i * 3ull}));
     for (uint32_t i = 1; i <= 300000; i++) {
-        state = state * 6364136223846793005u + 1;
-        if (state >> 63)
+        if (test_random(&state) >> 63)
             conv_live_remove(&live, conv_live_find(&live, (uint64_t)i * 16));
     }
     state = 1;
     for (uint32_t i = 1; i <= 300000; i++) {
         uint64_t *entry = conv_live_find(&live, (uint64_t)i * 16);
-        state = state * 6364136223846793005u + 1;
-        if (state >> 63)
+        if (test_random(&state) >> 63)
             wrong += entry != NULL;
         else
             wrong += entry == NULL || conv_live_object(&live, entry).id != i ||

@@ -5,6 +5,7 @@
 #include "convert/convert.h"
 #include "unit/append_block.h"
 #include "unit/footprints.h"
+#include "unit/random.h"
 
 enum { ADDRESSES = 700, MARKS_MAX = 6000, SHAPES_MAX = 256, STAMPS_MAX = MARKS_MAX };
 
@@ -12,10 +13,7 @@ static uint64_t random_state;
 
 static uint64_t chance(uint64_t below)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (random_state >> 11) % below;
+    return test_random(&random_state) % below;
 }
 
 /* A block being made, and what its lane knows of its addresses. */
@@ -205,7 +203,7 @@ TEST(both_ways_give_the_same)
                  {3, 100, false}, {2, 0, true},    {3, 50, true}};
     for (size_t i = 0; i < COUNT_OF(CASES); i++)
         for (uint64_t seed = 1; seed <= 8; seed++) {
-            random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
+            random_state = seed << 32;
             check_both_ways(make_odd_footprint(CASES[i].lanes, CASES[i].odd, CASES[i].together),
                             seed % 2 ? 0 : 100);
         }

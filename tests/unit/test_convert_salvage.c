@@ -124,11 +124,11 @@ TEST(garbage_ends_soon)
 {
     static const char *const endless[] = {"/dev/zero", "/dev/urandom"};
     static char garbage[3000000];
-    uint32_t random = 5;
+    uint64_t random = 5;
     const struct conv_format *format;
     struct conv_survey survey;
     for (size_t i = 0; i < sizeof garbage; i++)
-        garbage[i] = (char)(random_next(&random) >> 8);
+        garbage[i] = (char)(test_random(&random) >> 8);
     for (size_t i = 0; (format = conv_format_at(i)) != NULL; i++) {
         const struct conv_options options = {.from = format->name, .salvage = true};
         const enum conv_kind kind = conv_from_kind(format->name);

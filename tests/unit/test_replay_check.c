@@ -5,6 +5,7 @@
 #include "harness.h"
 #include "replay/base/own_process.h"
 #include "replay/exec/promise_check.h"
+#include "unit/random.h"
 
 #define IDS 300u
 
@@ -133,15 +134,15 @@ TEST(the_tree_agrees_with_a_list)
     } list[IDS + 1] = {0};
     uint64_t state = 7;
     for (unsigned step = 0; step < 200000; step++) {
-        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        const uint32_t id = 1 + (uint32_t)(state >> 33) % IDS;
+        const uint64_t random = test_random(&state);
+        const uint32_t id = 1 + (uint32_t)(random >> 33) % IDS;
         if (list[id].bytes != 0) {
             rep_extent_remove(&check, id);
             list[id].bytes = 0;
             continue;
         }
-        const uintptr_t from = 1000 + (state >> 20) % 20000;
-        const size_t bytes = 1 + (state >> 50) % 60;
+        const uintptr_t from = 1000 + (random >> 20) % 20000;
+        const size_t bytes = 1 + (random >> 50) % 60;
         bool overlaps = false;
         for (uint32_t i = 1; i <= IDS; i++)
             overlaps |= list[i].bytes != 0 && from < list[i].begin + list[i].bytes &&

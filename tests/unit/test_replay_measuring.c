@@ -12,6 +12,7 @@
 #include "replay/clock/real.h"
 #include "replay/exec/latency_pass.h"
 #include "unit/harness.h"
+#include "unit/random.h"
 
 #define VALUES 50000u
 
@@ -19,8 +20,7 @@ static uint64_t seed = 7;
 
 static uint64_t pick(void)
 {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return seed >> 20;
+    return test_random(&seed) >> 20;
 }
 
 static int by_value(const void *left, const void *right)

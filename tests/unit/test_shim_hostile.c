@@ -15,6 +15,7 @@
 
 #include "footprint/fp/footprint.h"
 #include "unit/harness.h"
+#include "unit/random.h"
 #include "unit/scratch.h"
 #include "unit/segment_user.h"
 
@@ -35,13 +36,9 @@
 static uint64_t random_state;
 static uint64_t scribbles = 20000;
 
-/* xorshift64*: any nonzero seed will do. */
 static uint64_t random_word(void)
 {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * UINT64_C(2685821657736338717);
+    return test_random(&random_state);
 }
 
 /* Numbers that might be taken for something, as well as those that cannot. */
@@ -459,7 +456,6 @@ PREPARE
     if (count != NULL)
         scribbles = strtoull(count, NULL, 10);
     random_state = seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL);
-    random_state = random_state != 0 ? random_state : 1;
     printf("MALLAB_SEED=%" PRIu64 "\n", random_state);
     (void)fflush(stdout);
     facts = mmap(NULL, sizeof *facts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

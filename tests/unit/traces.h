@@ -8,6 +8,7 @@
 #include "convert/convert.h"
 #include "convert/import/formats.h"
 #include "unit/harness.h"
+#include "unit/random.h"
 #include "unit/scratch.h"
 
 #define HISTORY_CALLS 60000u /* at the most: more text than unpackers hold back */
@@ -28,25 +29,19 @@ struct history {
     uint64_t resizes;
 };
 
-static uint32_t random_next(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
 static inline void make_history(struct history *history, uint32_t count)
 {
     static unsigned sizes[HISTORY_IDS + 1]; /* of live objects + 1; 0: none */
-    uint32_t random = 20261121;
+    uint64_t random = 20261121;
     uint64_t live = 0;
     memset(history, 0, sizeof *history);
     memset(sizes, 0, sizeof sizes);
     history->count = count;
     for (size_t i = 0; i < count; i++) {
         struct call *call = &history->calls[i];
-        call->id = 1 + random_next(&random) % HISTORY_IDS;
-        call->size = random_next(&random) % 3000;
-        call->kind = sizes[call->id] == 0 ? 'm' : random_next(&random) % 5 == 0 ? 'r' : 'f';
+        call->id = 1 + test_random(&random) % HISTORY_IDS;
+        call->size = test_random(&random) % 3000;
+        call->kind = sizes[call->id] == 0 ? 'm' : test_random(&random) % 5 == 0 ? 'r' : 'f';
         live -= sizes[call->id] != 0 ? sizes[call->id] - 1 : 0;
         sizes[call->id] = call->kind == 'f' ? 0 : call->size + 1;
         if (call->kind == 'f')
