@@ -50,34 +50,14 @@ static void resize_of_dead(struct paper *paper)
     op->id = paper->summary.id_max; /* not in use so early */
 }
 
-static void allocate_null(struct paper *paper)
-{
-    find_op(paper, 3, FP_KIND_ALLOCATE)->id = 0;
-}
-
 static void id_beyond(struct paper *paper)
 {
     find_op(paper, 3, FP_KIND_ALLOCATE)->id = paper->summary.id_max + 1;
 }
 
-static void resize_null(struct paper *paper)
-{
-    find_op(paper, 3, FP_KIND_RESIZE)->id = 0;
-}
-
 static void no_call(struct paper *paper)
 {
     paper->windows[3].ops[5].call = FP_MARK_GAP;
-}
-
-static void fresh_free(struct paper *paper)
-{
-    find_op(paper, 3, FP_KIND_RELEASE)->align_log2 = WL_OP_FRESH;
-}
-
-static void huge(struct paper *paper)
-{
-    find_op(paper, 3, FP_KIND_ALLOCATE)->size = UINT64_C(1) << 48;
 }
 
 static void wait_for_itself(struct paper *paper)
@@ -135,16 +115,19 @@ static void run_empty(struct paper *paper)
 
 #define NOWHERE 99u /* not about a window */
 
-/* What is changed: by a function, or a number by so much. */
-#define BY(change)    change, 0, 0, 0
-#define OF(member, n) NULL, offsetof(struct paper, member), sizeof(((struct paper *)NULL)->member), n
+/* What is changed: by a function, a number by so much, or a member of the first op of a kind in window 3, which becomes n. */
+#define BY(change)    change, 0, 0, 0, 0
+#define OF(member, n) NULL, 0, offsetof(struct paper, member), sizeof(((struct paper *)NULL)->member), n
+#define OP(kind, member, n)                                                                                  \
+    NULL, FP_KIND_##kind, offsetof(struct wl_op, member), sizeof(((struct wl_op *)NULL)->member), n
 #define IN(member, n) OF(windows[3].window.member, n)
 
 static const struct {
     const char *name;
     void (*change)(struct paper *paper);
+    int kind; /* 0: of no op */
     size_t at, bytes;
-    int add;
+    int64_t add;
     enum conv_fault fault;
     unsigned window;
     bool has_op;
@@ -152,12 +135,12 @@ static const struct {
     {"two_hands", BY(two_hands), CHECK_TWO_HANDS, 3, true},
     {"release_again", BY(release_again), CHECK_RELEASE_OF_DEAD, 3, true},
     {"resize_of_dead", BY(resize_of_dead), CHECK_RESIZE_OF_DEAD, 0, true},
-    {"allocate_null", BY(allocate_null), CHECK_ID, 3, true},
+    {"allocate_null", OP(ALLOCATE, id, 0), CHECK_ID, 3, true},
     {"id_beyond", BY(id_beyond), CHECK_ID, 3, true},
-    {"resize_null", BY(resize_null), CHECK_RESIZE_OF_DEAD, 3, true},
+    {"resize_null", OP(RESIZE, id, 0), CHECK_RESIZE_OF_DEAD, 3, true},
     {"no_call", BY(no_call), CHECK_CALL, 3, true},
-    {"fresh_free", BY(fresh_free), CHECK_CALL, 3, true},
-    {"huge", BY(huge), CHECK_CALL, 3, true},
+    {"fresh_free", OP(RELEASE, align_log2, WL_OP_FRESH), CHECK_CALL, 3, true},
+    {"huge", OP(ALLOCATE, size, INT64_C(1) << 48), CHECK_CALL, 3, true},
     {"wait_for_itself", BY(wait_for_itself), CHECK_WAIT, 3, true},
     {"wait_for_own", BY(wait_for_own), CHECK_WAIT, 3, true},
     {"waits_out_of_turn", BY(waits_out_of_turn), CHECK_WAIT, 3, false},
@@ -203,9 +186,13 @@ TEST(each_change_is_found)
         uint64_t number = 0;
         if (CHANGES[i].change != NULL)
             CHANGES[i].change(&paper);
-        memcpy(&number, (char *)&paper + CHANGES[i].at, CHANGES[i].bytes);
+        char *place = CHANGES[i].kind == 0 ? (char *)&paper
+                                           : (char *)find_op(&paper, 3, (enum fp_call_kind)CHANGES[i].kind);
+        place += CHANGES[i].at;
+        if (CHANGES[i].kind == 0)
+            memcpy(&number, place, CHANGES[i].bytes);
         number += (uint64_t)CHANGES[i].add;
-        memcpy((char *)&paper + CHANGES[i].at, &number, CHANGES[i].bytes);
+        memcpy(place, &number, CHANGES[i].bytes);
         struct conv_violation violation = paper_judge(&paper);
         if (violation.fault != CHANGES[i].fault)
             HARNESS_FAIL("%s is found as %u: %s", CHANGES[i].name, (unsigned)violation.fault, violation.what);

@@ -134,12 +134,6 @@ TEST(a_full_table_gives_no_id)
 static const char *path;
 static uint64_t times_ns[OPS];
 
-static void prepare(void)
-{
-    path = scratch_path("times.wl");
-    (void)unlink(path); /* it may not be there */
-}
-
 /* One op in eight has a pause before it; the others follow within a microsecond. All are whole units of 64 ns. */
 static void make_times(void)
 {
@@ -159,8 +153,8 @@ static void write_ops(uint64_t pause_ns)
     const struct fp_shape shape = {FP_CALL_MALLOC, 16, 0};
     struct wl_writer *writer = NULL;
     uint32_t thread, id;
-    prepare();
-    CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
+    path = scratch_path("times.wl");
+    CHECK_U64(wl_writer_create(path, true, &options, NULL, 0, NULL, &writer), FP_OK);
     CHECK_U64(wl_writer_thread(writer, 1, true, &thread), FP_OK);
     for (uint32_t i = 0; i < OPS; i++)
         CHECK_U64(wl_writer_allocate(writer, thread, &shape, times_ns[i], &id), FP_OK);

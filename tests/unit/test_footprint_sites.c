@@ -28,12 +28,6 @@ static struct fp_sites sites = {
 static uint32_t told[OPS];
 static uint64_t random_state;
 
-static void prepare(void)
-{
-    path = scratch_path("sites.wl");
-    (void)unlink(path); /* it may not be there */
-}
-
 /* A tree of stacks over some modules, one of which is the program; some nodes are lost, some lie in no module, some are cut. */
 static void make_stacks(void)
 {
@@ -69,7 +63,7 @@ static void write_ops(bool with_sites, bool are_told, uint32_t ops)
     memset(told, 0, sizeof told);
     busy_sites = with_sites ? &sites : NULL;
     busy_tell = are_told ? tell : NULL;
-    prepare();
+    path = scratch_path("sites.wl");
     write_busy(path, THREADS, 5000, ops);
 }
 
