@@ -22,9 +22,8 @@
 
 void cli_printed_begin(const struct cli_verb *verb, const char *command, struct cli_printed *ret)
 {
-    const char *parent = getenv("TMPDIR");
     char *name = res_text_plain(conv_path_name(command));
-    ret->path = res_printf("%s/%s-output-XXXXXX", parent != NULL && *parent == '/' ? parent : "/tmp", name);
+    ret->path = res_printf("%s/%s-output-XXXXXX", cli_temporary_parent(), name);
     ret->to = fp_above_standard(mkostemp(ret->path, O_APPEND | O_CLOEXEC));
     if (ret->to < 0)
         cli_say(verb, "'%s' cannot be made: %s; what '%s' prints is dropped", ret->path, strerror(errno),

@@ -168,10 +168,10 @@ static int prepare(const char *input, struct cli_prepared *ret_prepared)
     if (conv_detect(input) != CONV_KIND_WORKLOAD &&
         (way.output = cli_temporary_directory(&CLI_REPLAY)) == NULL)
         return CLI_FAILED;
-    const int code = cli_workload_prepare(&way, 0, ret_prepared);
-    if (code == CLI_DONE && ret_prepared->member_count > 0)
-        return cli_misuse(&CLI_REPLAY, "'%s' makes %zu workloads: 'mallab ab' replays a group", input,
-                          ret_prepared->member_count);
+    const bool is_group = cli_is_group(input, &options, NULL);
+    const int code = is_group ? CLI_DONE : cli_workload_prepare(&way, 0, ret_prepared);
+    if (is_group || ret_prepared->member_count > 0)
+        return cli_misuse(&CLI_REPLAY, "'%s' is several workloads: 'mallab ab' replays a group", input);
     return code == CLI_DONE ? cli_workload_facts(&CLI_REPLAY, ret_prepared->path, input, &workload) : code;
 }
 
