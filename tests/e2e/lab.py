@@ -313,7 +313,19 @@ def writes_into(pid, folder):
     return any(name.startswith(f"{folder.resolve()}/") and name.endswith((".part", " (deleted)")) for name in files)
 
 
+def state_of(pid):
+    """Its letter, as proc(5) has it; '' where there is none."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def is_running(pid):
+    return state_of(pid) not in ("", "Z")
+
+
 def halt(pid):
     """SIGSTOP, and wait until it stands: a signal sent before that would still be heeded first."""
     os.kill(pid, signal.SIGSTOP)
-    wait_for(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "it to stand")
+    wait_for(lambda: state_of(pid) == "T", "it to stand")

@@ -564,7 +564,7 @@ class Attach(Attached):
         program = self.begin(lab.PROGRAMS / "late", "-n", 1)
         lab.halt(program.pid)
         self.assertIn("is stopped (SIGSTOP)", self.attach(program, status=125))
-        self.assertEqual(pathlib.Path(f"/proc/{program.pid}/stat").read_text().rsplit(")", 1)[1].split()[0], "T")
+        self.assertEqual(lab.state_of(program.pid), "T")
         program.send_signal(signal.SIGCONT)
         self.end(program)
         self.assertIn("there is no process", self.mallab("record", "--pid", str(program.pid), status=125).stderr.decode())

@@ -77,13 +77,6 @@ for number in range(3):
 '''
 
 
-def is_running(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 class Confirm(lab.Lab):
     def confirm(self, *arguments, pairs=2, **settings):
         return self.answer("confirm", "-q", "--json", "-n", pairs, "--seed", 1, *TWO, *arguments, **settings)
@@ -198,7 +191,7 @@ class Confirm(lab.Lab):
         for asked, words in (((), "the program has ended and left 'python3"), (("--timeout", "1s"), "did not end within --timeout")):
             told = self.mallab("confirm", "-q", *asked, *TWO, "--", "/usr/bin/python3", *script, status=lab.FAILED)
             self.assert_one_line(told, words)
-            self.assertFalse(is_running((self.place / "pid").read_text()))
+            self.assertFalse(lab.is_running((self.place / "pid").read_text()))
 
     # ---- ab
 
@@ -264,7 +257,7 @@ class Confirm(lab.Lab):
 
     def assert_ended(self):
         for pid in (self.place / "pids").read_text().split():
-            self.assertFalse(is_running(pid), pid)
+            self.assertFalse(lab.is_running(pid), pid)
 
     def test_service(self):
         """Each is ended. Memory of workers that end before the load does, as a database's do, one for each connection, is memory of the service;
@@ -358,7 +351,7 @@ class Confirm(lab.Lab):
         for one in result["confirmed"]:
             self.assertEqual(len(one["wall"]["samples_ns"]), len(one["wall"]["baseline_samples_ns"]))
         last = (self.place / "ran").read_text().split()[-1]
-        lab.wait_for(lambda: not is_running(last), "the end of what was killed")
+        lab.wait_for(lambda: not lab.is_running(last), "the end of what was killed")
 
     def test_interrupted_service(self):
         start, client = self.service()

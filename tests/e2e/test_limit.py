@@ -91,13 +91,6 @@ class Limit(lab.Lab):
         text = " ".join(told.stdout.decode().split())
         self.assertRegex(text, r"ran into it and went on: lazy in ([0-9]+) of \1 runs, up to [0-9,]+ times\.")
 
-    def test_its_own_group_and_the_one_above(self):
-        """Without --limit-in: version 1 below the own group, version 2 beside it, which has members."""
-        own = self.group.below("own")
-        run = self.answer("replay", "--json", "-a", "glibc", "--limit", "1G", "--limit-by", "cgroup", self.one,
-                          preexec_fn=lambda: groups.join(own))
-        self.assertEqual(run["limit"]["by"], f"cgroup v{self.group.version}")
-
     def test_a_recorded_program_that_the_kernel_kills(self):
         """For want of memory in a group of 64 MiB: each call before is recorded, and how it ended."""
         group = self.group.below("own")

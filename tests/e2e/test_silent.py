@@ -104,14 +104,6 @@ class Unrecorded(lab.Lab):
         said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
         self.assert_named(said, "capable", "capabilities")
 
-    @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
-    def test_another_user_after_exec(self):
-        program = self.built(self.SLEEPER, "other-user")
-        os.chmod(self.place, 0o755)
-        said = self.said("setpriv", "--reuid", "65534", "--clear-groups", program)
-        self.assertNotIn("not recorded", said)
-        self.assert_recorded("other-user")
-
     @unittest.skipUnless(shutil.which("prlimit"), "no prlimit")
     def test_what_is_missing_is_told_at_once(self):
         """A service runs for weeks: not at its end, and to all who ask."""

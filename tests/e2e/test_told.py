@@ -3,24 +3,16 @@ program ran on, recording ended before it, was paused, its windows one by one. S
 
 import json
 import os
-import pathlib
 import signal
 
 import lab
 from test_control import Steps
 
 
-def state_of(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return "gone"
-
-
 def kill_collector(steps):
     collector = steps.json()["collector"]["pid"]
     os.kill(collector, signal.SIGKILL)
-    lab.wait_for(lambda: state_of(collector) in ("Z", "gone"), "its death")
+    lab.wait_for(lambda: not lab.is_running(collector), "its death")
     return collector
 
 
@@ -52,7 +44,7 @@ class Killed(lab.Lab):
             collector = kill_collector(steps)
             self.mallab("convert", "-o", "out.wl", steps.directory)
             self.assertEqual(self.info(self.place / "out.wl")["ops"], 100)
-            self.assertEqual(state_of(collector), "Z")
+            self.assertEqual(lab.state_of(collector), "Z")
         finally:
             steps.process.send_signal(signal.SIGCONT)
         steps.end()

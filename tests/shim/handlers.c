@@ -2,8 +2,7 @@
  *
  *   handlers nested   malloc(919) and free of it are interrupted by a handler that calls malloc(920) and free; with calls of
  *                     calloc(1, 921), which the allocator serves by malloc
- *   handlers leave    the handler leaves the interrupted call by siglongjmp, and malloc(922) and free follow
- *   handlers timer    a timer's handler does, wherever the program is */
+ *   handlers timer    a timer's handler leaves the program by siglongjmp, wherever it is, and malloc(923) and free follow */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,12 +24,6 @@ static void on_nested(int number)
     handled++;
 }
 
-static void on_leave(int number)
-{
-    handled++;
-    siglongjmp(away, 1);
-}
-
 static void on_timer(int number)
 {
     if (!inside)
@@ -47,18 +40,6 @@ static void nested(void)
         void *volatile object = malloc(919), *volatile zeroed = calloc(1, 921);
         free(object);
         free(zeroed);
-    }
-}
-
-static void leave(void)
-{
-    signal(SIGUSR1, on_leave);
-    for (volatile int i = 0; i < COUNT; i++) {
-        void *volatile object;
-        if (sigsetjmp(away, 1) == 0)
-            free(malloc(919)); /* does not return */
-        object = malloc(922);
-        free(object);
     }
 }
 
@@ -89,8 +70,6 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "nested") == 0)
         nested();
-    if (strcmp(what, "leave") == 0)
-        leave();
     if (strcmp(what, "timer") == 0)
         timer();
     dprintf(1, "handled %d\n", (int)handled);

@@ -34,16 +34,6 @@ def test_nested():
     check(footprint.count('malloc', 921), 0, "the allocator's own")
 
 
-def test_leave():
-    """Of a call that is left one loss is counted, and those behind it are recorded."""
-    footprint, (handled,) = behind_ours('leave')
-    check(handled, COUNT, 'signals')
-    check((footprint.count('malloc', 922), footprint.count('malloc', 919)), (COUNT, 0), 'calls')
-    check(footprint.info['lost'], {'reentrant': COUNT}, 'calls that were left')
-    check(len({mark.address for mark in footprint.find('malloc', 922)} - {mark.address for mark in footprint.find('free')}), 0,
-          'objects that are not released')
-
-
 def test_timer():
     """Wherever the signal comes, in the allocator or in ours."""
     footprint, (calls, handled) = behind_ours('timer')
