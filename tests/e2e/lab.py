@@ -304,15 +304,6 @@ def on_terminal(command, **settings):
     return process
 
 
-def writes_into(pid, folder):
-    """Whether a process has begun an output there: a file without a name, or with a temporary one."""
-    try:
-        files = [os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
-    except OSError:
-        return False
-    return any(name.startswith(f"{folder.resolve()}/") and name.endswith((".part", " (deleted)")) for name in files)
-
-
 def state_of(pid):
     """Its letter, as proc(5) has it; '' where there is none."""
     try:

@@ -167,10 +167,14 @@ class Attached(lab.Lab):
         """What is said of a recording of so many calls, which Ctrl-C ends."""
         recorder = self.recorder(program)
         self.wait_for_calls(least=least)
+        return self.leave(recorder)
+
+    def leave(self, recorder, status=lab.DONE):
+        """What is said behind Ctrl-C."""
         recorder.send_signal(signal.SIGINT)
-        told = recorder.communicate(timeout=lab.PATIENCE_S)[1].decode()
-        self.assertEqual(recorder.returncode, 0, told)
-        return told
+        said = recorder.communicate(timeout=lab.PATIENCE_S)[1].decode()
+        self.assertEqual(recorder.returncode, status, said)
+        return said
 
     def end(self, program):
         """It ends by itself, content: how many calls it counts."""
@@ -300,8 +304,7 @@ class Attach(Attached):
             lab.wait_for(lambda: all(map(holds, children)), "their calls")
             if how == "stopped":
                 lab.halt(children[1])
-            recorder.send_signal(signal.SIGINT)
-            said = recorder.communicate(timeout=lab.PATIENCE_S)[1].decode()
+            said = self.leave(recorder)
             self.assertIn("as it was", said)
             self.assertEqual([holds(child) for child in children], [False, how == "stopped"][:count])
             self.assertEqual([int(pid) for pid in re.findall(r"process (\d+) was forked meanwhile, and stays", said)],
@@ -586,8 +589,7 @@ class Attach(Attached):
             recorder = self.recorder(server, f"rec.{i}")
             keys = "".join(f"SET k{i}.{n} {'x' * n}\nINCR count\n" for n in range(500))
             lab.run(client, input=keys.encode(), stdin=None)
-            recorder.send_signal(signal.SIGINT)
-            self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
+            self.assertIn("as it was", self.leave(recorder))
             [process] = self.recording(f"rec.{i}")["processes"]
             self.assertGreater(process["events"], 500)
         self.assertEqual(lab.run([*client, "get", "count"]).stdout, b"1500\n")
@@ -753,18 +755,16 @@ class Owner(Attached):
     def test_collector_that_stands_still(self):
         """Stopped by the program's user, or killed: it is told, nothing is called whole, and the exit code is not 0."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
-        for number, words in (signal.SIGSTOP, b"is stopped, or too slow"), (signal.SIGKILL, b"the collector ended early (signal 9)"):
+        for number, words in (signal.SIGSTOP, "is stopped, or too slow"), (signal.SIGKILL, "the collector ended early (signal 9)"):
             with self.subTest(signal=number):
                 name = f"rec.{int(number)}"
                 recorder = self.recorder(program, name=name)
                 collector = self.recording(name)["collector"]["pid"]
                 os.kill(collector, number)
-                recorder.send_signal(signal.SIGINT)
-                said = recorder.communicate(timeout=lab.PATIENCE_S)[1]
-                self.assertEqual(recorder.returncode, lab.FAILED, said)
-                self.assertTrue(words in said or b"its collector was killed; what that had left" in said, said)
+                said = self.leave(recorder, lab.FAILED)
+                self.assertTrue(words in said or "its collector was killed; what that had left" in said, said)
                 if number == signal.SIGSTOP:
-                    self.assertNotIn(b"lost 0", said)
+                    self.assertNotIn("lost 0", said)
                     os.kill(collector, signal.SIGCONT)
                     self.wait_for_end(name)
         self.end(program)
@@ -777,8 +777,7 @@ class Owner(Attached):
         recorder = self.recorder(program, pass_fds=[secret.fileno()], preexec_fn=forbid_close_range)
         [tracer] = lab.children(recorder.pid)
         self.assertNotIn(secret.name, [os.readlink(path) for path in pathlib.Path(f"/proc/{tracer}/fd").iterdir()])
-        recorder.send_signal(signal.SIGINT)
-        self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
+        self.assertIn("as it was", self.leave(recorder))
         self.end(program)
 
     def test_unreadable(self):

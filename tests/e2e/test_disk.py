@@ -85,13 +85,6 @@ class Disk(Witnessed):
         self.assertIn(b"make room", said)
         self.assertFalse((folder / "recording").exists())
 
-    def test_full_before_under_a_preload(self):
-        """There the program runs whatever happens, and says on its stderr that it is not recorded."""
-        folder = self.full()
-        result = lab.run(["echo", "ran"], cwd=folder, env={"LD_PRELOAD": str(lab.SHIM)})
-        self.assertEqual((result.returncode, result.stdout), (0, b"ran\n"))
-        self.assert_one_line(result, "not recording", "No space left")
-
     def test_full_shared_memory(self):
         """/dev/shm is small, or full: the program waits for room in what there is, or the recording's directory serves."""
         if not ROOT:

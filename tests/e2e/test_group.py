@@ -97,13 +97,6 @@ class Groups(lab.Lab):
         for key in ("ops", "digest", "file_digest", "group_processes", "live_peak_bytes"):
             self.assertEqual(kept[key], workload[key], key)
 
-    def test_one_of_a_group(self):
-        recording = self.workers
-        one = self.info(recording)["process_list"][1]
-        said, programs = self.chosen(recording, "--process", one["pid"])
-        self.assertEqual((programs, self.measure("--process", one["pid"], recording)["group_processes"]), (["python3"], None))
-        self.assertIn(f"converted: process {one['pid']}, 'python3'", said)
-
     def test_no_silent_place(self):
         """What would mix two groups, or cannot be of a group, is refused."""
         recording = self.workers

@@ -1,12 +1,9 @@
 """Choosing what to convert: sections of time, the first calls. Selections of everything are the whole, parts add up to it, each result
-replays on every allocator, and the same choice gives the same bytes. On a recording of a threaded program made here. What is interrupted
-leaves nothing."""
+replays on every allocator, and the same choice gives the same bytes. On a recording of a threaded program made here."""
 import json
 import random
-import signal
 import subprocess
 import sys
-import time
 
 import lab
 
@@ -14,20 +11,6 @@ SEED = 20261121
 
 
 class Selecting(lab.Lab):
-    def make(self, *options, source, name="selected.wl", status=lab.DONE):
-        """Convert with a selection; returns the workload's facts."""
-        out = self.place / name
-        self.mallab("convert", "--force", "-o", out, *options, source, status=status)
-        return self.info(out) if status == lab.DONE else None
-
-    def report(self, *options, source, name="selected.wl"):
-        return self.answer("convert", "--json", "--quiet", "--force", "-o", name, *options, source)
-
-    def digest(self, workload):
-        return self.answer("replay", "--json", "-a", "none", workload)["digest"]
-
-
-class Threads(Selecting):
     """A program of several threads, recorded."""
 
     @classmethod
@@ -40,6 +23,18 @@ class Threads(Selecting):
         keeper.mallab("convert", "-o", cls.whole, cls.footprint)
         cls.facts = keeper.info(cls.whole)
         cls.seen = keeper.info(cls.footprint)
+
+    def make(self, *options, source, name="selected.wl", status=lab.DONE):
+        """Convert with a selection; returns the workload's facts."""
+        out = self.place / name
+        self.mallab("convert", "--force", "-o", out, *options, source, status=status)
+        return self.info(out) if status == lab.DONE else None
+
+    def report(self, *options, source, name="selected.wl"):
+        return self.answer("convert", "--json", "--quiet", "--force", "-o", name, *options, source)
+
+    def digest(self, workload):
+        return self.answer("replay", "--json", "-a", "none", workload)["digest"]
 
     def test_info_lists_the_threads(self):
         threads = self.seen["thread_list"]
@@ -103,27 +98,3 @@ class Threads(Selecting):
         self.assertEqual(workload["selection"], "first 1000 calls")
         self.assertIn("first 1000 calls", self.mallab("report", out).stdout.decode())
         self.assertEqual(workload["ops"], self.report("--head", "1000", source=self.footprint)["ops"])
-
-
-class Interrupted(Selecting):
-    def test_ctrl_c_leaves_no_half_file(self):
-        """A conversion that is fed for ever, interrupted when its output has begun."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            process = subprocess.Popen([lab.BUILD / "mallab", "convert", "-o", "out.wl", "--from", "android", "-"],
-                                       cwd=self.place, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-            lines = b"".join(b"7: malloc 0x%x 24\n7: free 0x%x\n" % (4096 + i * 32, 4096 + i * 32)
-                             for i in range(20000))
-            deadline = time.monotonic() + lab.PATIENCE_S
-            while not lab.writes_into(process.pid, self.place) and time.monotonic() < deadline:
-                process.stdin.write(lines)
-            for _ in range(3):
-                process.stdin.write(lines)
-            self.assertTrue(lab.writes_into(process.pid, self.place), "nothing to leave behind: the test tests nothing")
-            self.assertFalse((self.place / "out.wl").exists(), "a half file under the final name")
-            process.send_signal(number)
-            try:
-                process.communicate(timeout=lab.PATIENCE_S)
-            except BrokenPipeError:
-                process.wait()
-            self.assertEqual(process.returncode, -number)
-            self.assertEqual(list(self.place.glob("*")), [])

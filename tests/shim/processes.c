@@ -192,14 +192,22 @@ static void leaf_of_many(int number)
     _exit(0);
 }
 
+/* So many children; whether all have done what they should. */
+static int reap(int count)
+{
+    for (int status = 1; count > 0; count--)
+        if (wait(&status) < 0 || status != 0)
+            return 1;
+    return 0;
+}
+
 static int many(int count)
 {
     int running = 0;
     for (int i = 0; i < count; i++) {
         pid_t pid;
         if (running == AT_ONCE) {
-            int status = 1;
-            if (wait(&status) < 0 || status != 0)
+            if (reap(1) != 0)
                 return 1;
             running--;
         }
@@ -210,12 +218,7 @@ static int many(int count)
             leaf_of_many(i);
         running++;
     }
-    for (; running > 0; running--) {
-        int status = 1;
-        if (wait(&status) < 0 || status != 0)
-            return 1;
-    }
-    return 0;
+    return reap(running);
 }
 
 static int crowd(int count)
@@ -238,12 +241,7 @@ static int crowd(int count)
         if (read(done[0], &byte, 1) != 1)
             return 1;
     close(go[1]); /* all have allocated, and none has ended */
-    for (int i = 0; i < count; i++) {
-        int status = 1;
-        if (wait(&status) < 0 || status != 0)
-            return 1;
-    }
-    return 0;
+    return reap(count);
 }
 
 /* ---- daemon --------------------------------------------------------------------------------------------- */

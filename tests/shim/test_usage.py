@@ -152,17 +152,4 @@ def test_passed_on():
     check(recording.only().count('malloc', MIB + 1), 1, 'the call')
 
 
-def test_told_on_stderr():
-    """One line by `mallab record`."""
-    recorded.needs('/proc/PID/exe of the program')
-    directory = os.path.join(recorded.temporary(), 'out')
-    result = subprocess.run([os.path.join(recorded.BUILD, 'mallab'), 'record', '-q', '-o', directory, '--',
-                             recorded.program('front'), 'exit', '1', '0'],
-                            env=recorded.clean_environment(), stderr=subprocess.PIPE, text=True, check=False)
-    check(result.returncode, 3, "the command's exit status")
-    check([line for line in result.stderr.splitlines() if 'brings a malloc of its own' in line][1:], [], result.stderr)
-    check('brings a malloc of its own' in result.stderr, True, result.stderr)
-    check(recorded.listing(directory)['not_recorded'][0]['name'], 'shim_front', 'name')
-
-
 recorded.main(globals())
