@@ -192,27 +192,45 @@ static struct ranked *rank(const struct res_fleet *fleet, size_t leader)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* "-12.3%"; behind it '?' where it is not told apart from the baseline, '=' where it is the same; in brackets what is in no common figure. */
-static void add_host_change(struct res_grid *grid, const struct res_fleet_entry *entry,
-                            const struct res_fleet_difference *difference, const char *const *verdicts,
-                            const char *no_trust, bool padded)
+/* Signs beside the figures of hosts; those that are shown are explained. */
+enum { SIGN_UNDECIDED = 1, SIGN_SAME = 2, SIGN_IN_BRACKETS = 4 };
+
+/* Signs in words, by commas: "? not told apart from the baseline, = the same". The caller's to free; NULL: there is none. */
+static char *sign_words(unsigned signs)
+{
+    static const char *const WORDS[] = {"? not told apart from the baseline", "= the same",
+                                        "(in no common figure)"};
+    struct res_text text = {0};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+        if ((signs & 1u << i) != 0)
+            res_text_printf(&text, "%s%s", text.length > 0 ? ", " : "", WORDS[i]);
+    return text.text;
+}
+
+/* "-12.3%"; behind it '?' where it is not told apart from the baseline, '=' where it is the same; in brackets what is in no common figure.
+ * Returns its sign, or 0. */
+static unsigned add_host_change(struct res_grid *grid, const struct res_fleet_entry *entry,
+                                const struct res_fleet_difference *difference, const char *const *verdicts,
+                                const char *no_trust, bool padded)
 {
     const char *percent = RES_PERCENT(difference->ratio);
-    const char *mark = difference->verdict == RES_UNDECIDED ? "?"
-                       : difference->verdict == RES_SAME    ? "="
-                       : padded                             ? " "
-                                                            : "";
-    if (entry->failed != NULL)
-        res_grid_add(grid, padded ? "failed " : "failed");
-    else if (!isfinite(difference->ratio))
-        res_grid_add(grid, padded ? "- " : "-");
+    const bool is_figure = entry->failed == NULL && isfinite(difference->ratio);
+    const unsigned sign = !is_figure                             ? 0
+                          : no_trust != NULL                     ? SIGN_IN_BRACKETS
+                          : difference->verdict == RES_UNDECIDED ? SIGN_UNDECIDED
+                          : difference->verdict == RES_SAME      ? SIGN_SAME
+                                                                 : 0;
+    const char *mark = sign == SIGN_UNDECIDED ? "?" : sign == SIGN_SAME ? "=" : padded ? " " : "";
+    if (!is_figure)
+        res_grid_own(grid, res_printf("%s%s", entry->failed != NULL ? "failed" : "-", padded ? " " : ""));
     else
-        res_grid_own(grid,
-                     no_trust != NULL ? res_printf("(%s)", percent) : res_printf("%s%s", percent, mark));
+        res_grid_own(grid, sign == SIGN_IN_BRACKETS ? res_printf("(%s)", percent)
+                                                    : res_printf("%s%s", percent, mark));
     res_grid_role(grid, entry->failed != NULL ? RES_ROLE_BAD
                         : no_trust != NULL || difference->verdict < 0
                             ? RES_ROLE_DOUBT
                             : res_cell_role_large(verdicts[difference->verdict], difference->ratio));
+    return sign;
 }
 
 static bool has_peaks(const struct res_fleet *fleet)
@@ -262,23 +280,26 @@ static void hosts_begin(struct res_grid *grid, const struct res_fleet *fleet)
     free(alone);
 }
 
-static void add_host(struct res_grid *grid, const struct res_fleet *fleet, const struct res_fleet_host *host,
-                     bool padded)
+/* Returns its signs. */
+static unsigned add_host(struct res_grid *grid, const struct res_fleet *fleet,
+                         const struct res_fleet_host *host, bool padded)
 {
+    unsigned signs = 0;
     res_grid_add(grid, host->label);
     res_grid_add(grid, host->workload);
     res_grid_add(grid, RES_SHARE(host->share));
     for (size_t i = 1; i < fleet->candidate_count; i++)
-        add_host_change(grid, &host->entries[i], &host->entries[i].time, RES_TIME_VERDICTS,
-                        host->no_trust_time, padded);
+        signs |= add_host_change(grid, &host->entries[i], &host->entries[i].time, RES_TIME_VERDICTS,
+                                 host->no_trust_time, padded);
     for (size_t i = 1; i < fleet->candidate_count; i++)
-        add_host_change(grid, &host->entries[i], &host->entries[i].peak, RES_MEMORY_VERDICTS,
-                        host->no_trust_memory, padded);
+        signs |= add_host_change(grid, &host->entries[i], &host->entries[i].peak, RES_MEMORY_VERDICTS,
+                                 host->no_trust_memory, padded);
+    return signs;
 }
 
 /* padded: figures stand below each other, whatever sign is behind them. Returns how many were left out between the worst and the best. */
 static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, size_t leader, bool all,
-                        bool padded)
+                        bool padded, unsigned *ret_signs)
 {
     RES_FREED struct ranked *ranked = rank(fleet, leader);
     const size_t shown = WORST + BEST;
@@ -286,7 +307,7 @@ static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, si
     for (size_t i = 0; i < fleet->host_count; i++) {
         if (left > 0 && i == WORST)
             i += left;
-        add_host(grid, fleet, ranked[i].host, padded);
+        *ret_signs |= add_host(grid, fleet, ranked[i].host, padded);
     }
     return left;
 }
@@ -309,22 +330,21 @@ void res_fleet_show(struct res_document *document, const struct res_fleet *fleet
 {
     const enum res_form form = document->style->form;
     struct res_grid grid;
+    unsigned signs = 0;
     const size_t leader = leader_of(fleet);
     res_fleet_screen(document, fleet);
     if (leader == 0 || fleet->host_count == 0)
         return;
     hosts_begin(&grid, fleet);
     const size_t left = add_hosts(&grid, fleet, leader, form == RES_FORM_HTML || document->style->details,
-                                  form == RES_FORM_TEXT);
+                                  form == RES_FORM_TEXT, &signs);
+    RES_FREED char *words = sign_words(signs);
     add_title(document, fleet->candidates[leader].name, fleet->host_count, left);
-    if (form == RES_FORM_HTML)
-        res_document_line(
-            document, "? is not told apart from the baseline, = is the same, in brackets is what is in no "
-                      "common figure.");
+    if (form == RES_FORM_HTML && words != NULL)
+        res_document_line(document, "%s", words);
     res_document_table(document, "Every host", &grid);
-    if (form == RES_FORM_TEXT)
-        res_text_printf(&document->text,
-                        "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
-                        left > 0 ? "; --details has all hosts" : "");
+    if (form == RES_FORM_TEXT && (words != NULL || left > 0))
+        res_text_printf(&document->text, "  %s%s%s\n", words != NULL ? words : "",
+                        words != NULL && left > 0 ? "; " : "", left > 0 ? "--details has all hosts" : "");
     res_grid_release(&grid);
 }
