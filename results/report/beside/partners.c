@@ -63,7 +63,8 @@ char *res_workloads_problem(const struct res_result *earlier, const struct res_r
     if (earlier->workload_count == 0 || result->workload_count == 0)
         return res_strdup("a result has no workload to compare: 'mallab ab' makes results with one");
     return res_printf("they replayed different workloads (then '%s', now '%s': %s), so their "
-                      "figures do not compare; replay the same .wl file, or add --any-workload",
+                      "figures do not compare: two results do that 'mallab ab' made of one recording "
+                      "(or add --any-workload)",
                       earlier->workloads[0].name, result->workloads[0].name,
                       any_common(earlier, result, false) ? "of another host" : "no digest in common");
 }
