@@ -229,6 +229,31 @@ TEST(the_same_bytes_are_within_whatever_the_machine_did)
         OWNED_TEXT *text;
         BESIDE comparison = compare(then, now, &text);
         CHECK((strstr(text, "slower") == NULL) == (turn == 1));
+        CHECK((strstr(text, "  same bytes\n") != NULL && strstr(text, "Same bytes: ") != NULL) ==
+              (turn == 1));
+    }
+}
+
+/* A fault more of many thousands reads +0.0 %, and is no verdict; a hundredth is one. */
+TEST(what_does_not_show_is_no_difference)
+{
+    static const int FAULTS[] = {8072, 8152};
+    for (size_t turn = 0; turn < 2; turn++) {
+        json_auto_t *then = result_with(8, 0), *now = result_with(8, 0);
+        json_t *const days[] = {then, now};
+        for (size_t day = 0; day < 2; day++) {
+            size_t index;
+            json_t *run;
+            json_array_foreach(json_at(days[day], "workloads.0.candidates.0.runs"), index, run)
+            {
+                json_object_set_new(run, "faults_minor", json_integer(day > 0 ? FAULTS[turn] : 8071));
+            }
+        }
+        OWNED_TEXT *text;
+        BESIDE comparison = compare(then, now, &text);
+        const struct res_finding *faults = &comparison.findings[comparison.finding_count - 1];
+        CHECK_STR(faults->metric, "faults");
+        CHECK_STR(faults->word, turn > 0 ? "more" : "same");
     }
 }
 

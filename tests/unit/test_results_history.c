@@ -21,6 +21,7 @@ struct day {
     int threads;                        /* recorded ones */
     bool one_thread;                    /* --one-thread */
     const char *setting;                /* value of one variable, beside another that stays */
+    const char *calls, *kernel;         /* calls: digest of those executed */
 };
 
 /* Rounds that stray by `half`, each as in every result, and three memory passes that do not. */
@@ -55,6 +56,8 @@ static json_t *result_of(const struct day *day)
         "control", entry("glibc", "2.36", ns * (1 + noise), 0.001, 1, rounds), "floor");
     if (day->label != NULL)
         json_object_set_new(workload, "label", json_string(day->label));
+    if (day->calls != NULL)
+        json_object_set_new(workload, "digest", json_string(day->calls));
     const char *const builds[] = {day->baseline_build, day->build};
     for (size_t i = 0; i < 2; i++)
         if (builds[i] != NULL)
@@ -69,8 +72,8 @@ static json_t *result_of(const struct day *day)
                      RES_SCHEMA, "mallab_version", "0.1.0", "created_unix_ns",
                      (json_int_t)(1700000000 + 86400 * day->number) * 1000000000, "baseline", "glibc",
                      "rounds", rounds, "seed", 1, "one_thread", day->one_thread, "machine", "name",
-                     day->machine, "cpu", "A(R) CPU @ 1 GHz", "cpus", 4, "kernel", "6.1", "missing",
-                     "workloads", workload);
+                     day->machine, "cpu", "A(R) CPU @ 1 GHz", "cpus", 4, "kernel",
+                     day->kernel != NULL ? day->kernel : "6.1", "missing", "workloads", workload);
 }
 
 /* Added from the last to the first: the history sorts. */
@@ -247,6 +250,35 @@ TEST(another_build_of_the_same_version_is_told)
     CHECK(strstr(text, "(changed: build)") != NULL && strstr(text, "  baseline\n") != NULL);
     json_auto_t *document = written(&history);
     CHECK_STR(changes(document), "- - baseline build");
+}
+
+/* A comparison has it so: the same bytes move by noise alone; on another kernel that may have moved them. */
+TEST(the_same_bytes_do_not_move)
+{
+    for (int same_place = 0; same_place < 2; same_place++) {
+        HISTORY({.number = 1, .build = "aa", .calls = "c"}, {.number = 2,
+                                                             .build = "aa",
+                                                             .calls = "c",
+                                                             .ratio = 1.1,
+                                                             .peak = 1.1,
+                                                             .kernel = same_place ? NULL : "7"});
+        CHECK_STR(moves(history, "time_moved"), same_place ? "- -" : "- slower");
+        CHECK_STR(moves(history, "peak_moved"), same_place ? "- -" : "- more");
+    }
+}
+
+TEST(a_legend_explains_what_is_there)
+{
+    for (int moved = 0; moved < 2; moved++) {
+        const struct day days[] = {{.number = 1},
+                                   {.number = 2, .ratio = moved ? 1.1 : 1, .version = moved ? "5.4" : NULL}};
+        struct res_history history = gathered(days, COUNT_OF(days));
+        OWNED_TEXT *text = res_history_document(&history, &(struct res_style){0});
+        CHECK((strstr(text, "moved:") != NULL) == moved);
+        CHECK((strstr(text, " changed: ") != NULL) == moved);
+        CHECK(strstr(text, "change: of time") != NULL);
+        res_described_release(&RES_HISTORY, &history);
+    }
 }
 
 TEST(one_thread_of_several_begins_anew)

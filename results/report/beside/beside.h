@@ -138,7 +138,8 @@ struct res_finding {
     struct res_interval noise;        /* around 1; within a result the interval of a time has it in itself */
     struct res_tails tails;           /* of tests at the limit; 1 where there was none */
     double above_corrected;           /* tails.above for all findings together */
-    double resolves;        /* the least change that would have been shown; NAN: none, and of a check */
+    double
+        resolves; /* the least change that would have been shown; NAN: none, of a check, and where a reason decides */
     uint64_t rounds;        /* of the side that has fewer; 0: not measured */
     uint64_t rounds_needed; /* for a verdict */
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
@@ -147,7 +148,7 @@ struct res_finding {
     bool machine_moved;     /* noise is mostly what the machine moved by unevenly */
     bool is_yardstick;
     bool is_unchanged; /* the same bytes in both, which called the same: what it moved by is not its own */
-    char *reason;      /* in words, plain text; NULL: the figures are to give the outcome */
+    char *reason;      /* in words, plain text; NULL: the figures give the outcome */
 };
 
 /* A setting of the experiment or a part of the machine that differs; values as JSON in one line. */
@@ -186,7 +187,8 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
 void res_compare_run(const struct res_result *earlier, const struct res_result *result,
                      struct res_beside *ret_comparison);
 
-/* res_compare_figure - one figure of a candidate of both, judged as res_compare_run does. `then` has a candidate of the entry's name. */
+/* res_compare_figure - one figure of a candidate of both, judged as res_compare_run does. `then` has a candidate of the entry's name.
+ * The reason is the caller's to free. */
 struct res_finding res_compare_figure(const struct res_partners *partners,
                                       const struct res_result_entry *entry, enum res_metric metric);
 

@@ -121,7 +121,7 @@ static void add_row(struct res_grid *grid, const struct res_beside *beside, cons
     if (is_check(beside))
         res_grid_own(grid, outcome_words(finding, plain));
     else
-        res_grid_add(grid, yardstick ? "yardstick" : finding->word);
+        res_grid_add(grid, yardstick ? "yardstick" : finding->reason != NULL ? "same bytes" : finding->word);
     if (!yardstick)
         res_grid_role(grid, res_cell_role(finding->word));
 }
@@ -165,9 +165,13 @@ static void add_machine(struct res_document *document, const struct res_beside *
 static void add_explanation(struct res_document *document, const struct res_beside *comparison)
 {
     const char *unchanged = NULL;
-    for (size_t i = 0; i < comparison->finding_count && unchanged == NULL; i++) {
+    bool any_same = false, any_resolved = false;
+    for (size_t i = 0; i < comparison->finding_count; i++) {
         const struct res_finding *finding = &comparison->findings[i];
-        unchanged = finding->is_yardstick ? finding->candidate : finding->bridged_by;
+        if (unchanged == NULL)
+            unchanged = finding->is_yardstick ? finding->candidate : finding->bridged_by;
+        any_same |= finding->reason != NULL;
+        any_resolved |= isfinite(finding->resolves);
     }
     if (unchanged != NULL)
         res_document_line(
@@ -179,9 +183,14 @@ static void add_explanation(struct res_document *document, const struct res_besi
         res_document_line(document,
                           "Times: no allocator is the same in both, so nothing tells what the machine "
                           "moved by, and none is judged.");
-    res_document_line(
-        document, "Resolves: the least change that would have been shown, by the interval's width, the A/A "
-                  "controls and what the machine moved by unevenly.");
+    if (any_same)
+        res_document_line(document,
+                          "Same bytes: the library is the same in both results, as are the calls and "
+                          "the machine, so what it moved by is noise.");
+    if (any_resolved)
+        res_document_line(document, "Resolves: the least change that would have been shown, by the "
+                                    "interval's width, the A/A controls and what the machine moved by "
+                                    "unevenly.");
 }
 
 /* A value of a difference is JSON: an older mallab wrote none. */

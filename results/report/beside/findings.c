@@ -7,6 +7,8 @@
 
 #define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
 #define RES_WHY_CROSSES "the interval crosses the limit"
+#define RES_WHY_SAME    "the same bytes in both results: it moved by noise alone"
+#define RES_SHOWN_LEAST 0.0005 /* part by which figures must differ, or they read +0.0 % */
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
@@ -213,7 +215,7 @@ static struct res_finding find(const struct res_partners *partners, const struct
                                     "baseline (-b)");
     } else if (finding.is_unchanged && rule->limit >= 1 && is_same_place(partners)) {
         finding.outcome = RES_WITHIN;
-        finding.reason = res_strdup("the same bytes in both results: it moved by noise alone");
+        finding.reason = res_strdup(RES_WHY_SAME);
     } else if (across && is_unbridged(&finding)) {
         finding.reason = res_strdup(
             "no allocator that is the same in both results tells whether the machine is slower: measure "
@@ -425,22 +427,26 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
 
 /* ---- then and now ---------------------------------------------------------------------------- */
 
-/* As a check judges at a limit of 1, on both sides of it. Bytes have to be worth a difference. */
-static void judge_change(struct res_finding *finding)
+/* As a check judges at a limit of 1, on both sides of it; the same bytes moved by noise alone, whatever was resolved. Bytes have to be worth a
+ * difference, others to show one. */
+static void judge_change(const struct res_partners *partners, struct res_finding *finding)
 {
     const struct res_estimate *ratio = &finding->estimate;
     const enum res_unit unit = RES_METRICS[finding->rule.metric].unit;
-    const double worth = unit == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
+    const double worth = unit == RES_UNIT_BYTES ? RES_MEMORY_WORTH : RES_SHOWN_LEAST;
     const double chance = fmin(finding->tails.above, finding->tails.below);
     enum res_verdict verdict = ratio->value < 1 ? RES_LESS : RES_MORE;
     if (finding->rounds < finding->rounds_needed || !isfinite(ratio->value) || is_unbridged(finding) ||
         finding->is_yardstick)
         verdict = RES_UNDECIDED;
-    else if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
-             (ratio->value >= finding->noise.low && ratio->value <= finding->noise.high) ||
-             chance > RES_P_VALUE_MOST)
+    else if (finding->is_unchanged && is_same_place(partners)) {
         verdict = RES_SAME;
-    if (verdict != RES_UNDECIDED)
+        finding->reason = res_strdup(RES_WHY_SAME);
+    } else if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
+               (ratio->value >= finding->noise.low && ratio->value <= finding->noise.high) ||
+               chance > RES_P_VALUE_MOST)
+        verdict = RES_SAME;
+    if (verdict != RES_UNDECIDED && finding->reason == NULL)
         finding->resolves = res_resolves(ratio->value, ratio->interval, finding->noise, worth);
     finding->word = (unit == RES_UNIT_NS ? RES_TIME_VERDICTS : RES_MEMORY_VERDICTS)[verdict];
     finding->above_corrected = finding->tails.above;
@@ -454,7 +460,7 @@ struct res_finding res_compare_figure(const struct res_partners *partners,
     res_across_partners(partners, &finding);
     if (finding.rounds < RES_ROUNDS_FOR_INTERVAL && finding.rounds_needed == RES_ROUNDS_FOR_VERDICT)
         finding.estimate.interval = (struct res_interval){NAN, NAN};
-    judge_change(&finding);
+    judge_change(partners, &finding);
     return finding;
 }
 
@@ -464,8 +470,6 @@ static void compare_candidate(struct res_beside *beside, const struct res_partne
     const char *workload = partners->now->name;
     for (int metric = 0; metric < RES_METRIC_COUNT && beside->finding_count < RES_FINDINGS_MAX; metric++) {
         struct res_finding finding = res_compare_figure(partners, now, (enum res_metric)metric);
-        if (finding.is_unchanged && isfinite(finding.resolves) && is_same_place(partners))
-            finding.word = RES_TIME_VERDICTS[RES_SAME]; /* it moved by noise alone, as a check has it */
         if (isfinite(finding.value) || isfinite(finding.then))
             add_finding(beside, &finding);
     }

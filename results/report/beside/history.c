@@ -228,6 +228,7 @@ static struct res_history_move move_of(const struct res_history_point **level,
     const struct res_partners partners = {now->result, first->result, now->of, first->of};
     const struct res_finding finding = res_compare_figure(&partners, now->entry, metric);
     const enum res_role role = res_cell_role(finding.word);
+    free(finding.reason);
     move.change = finding.estimate.value;
     if (isfinite(finding.resolves))
         move.resolves = fmax(finding.resolves, RES_HISTORY_LEAST);
@@ -444,6 +445,30 @@ static size_t add_candidate(struct res_document *document, const struct res_hist
     return moves;
 }
 
+/* Explains the columns that are there, and none that is not. */
+static void add_legend(struct res_document *document, const struct res_history *history, size_t moves)
+{
+    bool any_change = false, any_peak = false, any_other = false;
+    for (const struct res_history_point *one = history->points; one < history->points + history->point_count;
+         one++) {
+        any_change |= !one->is_baseline && isfinite(one->figures.time.ratio);
+        any_peak |= !one->is_baseline && isfinite(one->figures.peak.ratio);
+        any_other |= one->changed.count > 0;
+    }
+    RES_FREED char *moved = moves > 0
+                                ? res_printf(" moved: as 'mallab compare' tells, by 1 %% or more, against "
+                                             "the first result of the level (the last one marked, or "
+                                             "the first of all): %zu here.",
+                                             moves)
+                                : NULL;
+    res_document_line(document, "ns per op; memory in MB.%s%s%s%s%s%s",
+                      any_change ? " change: of time, to the baseline of the same result" : "",
+                      any_change && any_peak ? ", as peak change" : "", any_change ? "." : "",
+                      moved != NULL ? moved : "",
+                      any_other ? " changed: what is other than in the result before." : "",
+                      history->results > 1 ? " Absolute figures of different days do not compare." : "");
+}
+
 char *res_history_document(const struct res_history *history, const struct res_style *style)
 {
     struct res_document document = {.style = style};
@@ -458,13 +483,7 @@ char *res_history_document(const struct res_history *history, const struct res_s
         }
         moves += add_candidate(&document, point, end - first);
     }
-    res_document_line(
-        &document,
-        "ns per op; memory in MB. change: of time, to the baseline of the same result, as peak change. "
-        "moved: as 'mallab compare' tells, against the first result of the level (the last one marked, or "
-        "the first of all): %zu here. changed: what is other than in the result before. Absolute figures "
-        "of different days do not compare.",
-        moves);
+    add_legend(&document, history, moves);
     for (size_t i = 0; i < history->left_out_count; i++)
         res_document_line(&document, "left out: %s: %s", history->left_out[i].file, history->left_out[i].why);
     return res_document_end(&document);
