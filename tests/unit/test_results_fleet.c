@@ -387,6 +387,30 @@ TEST(without_a_label_the_digest_is_the_key)
     CHECK_U64(fleet.hosts[0].results + fleet.hosts[1].results, 3);
 }
 
+/* Recorded twice with the same calls it is one host; several in one result ran beside each other. */
+TEST(the_same_calls_in_two_results_are_one_host)
+{
+    const struct cell cells[] = {{"a", "1", .time = 1, .error = 0.01, .peak = 1},
+                                 {"a", "2", .time = 1, .error = 0.01, .peak = 1}};
+    for (size_t of_each = 1; of_each <= 2; of_each++) {
+        struct res_fleet_input *input = begin();
+        OWNED(res_fleet) fleet;
+        for (size_t day = 0; day < 2; day++) {
+            struct res_result *result = result_of(of_each > 1 ? cells : &cells[day], of_each);
+            for (size_t i = 0; i < of_each; i++)
+                result->workloads[i].digest = res_strdup("c");
+            for (size_t i = 0; i < of_each; i++) {
+                char *problem = NULL;
+                CHECK(res_fleet_take(input, result, &result->workloads[i], NAN, day, &problem) ==
+                      RES_FLEET_TAKEN);
+            }
+        }
+        finish(input, &fleet);
+        CHECK_U64(fleet.host_count, of_each);
+        CHECK_U64(fleet.hosts[0].results, 2);
+    }
+}
+
 /* ---- results and documents ------------------------------------------------------------------- */
 
 TEST(a_result_of_several_has_one_and_of_one_has_none)

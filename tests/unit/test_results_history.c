@@ -239,6 +239,15 @@ TEST(workloads_of_one_name_are_series_of_their_own)
     CHECK_U64(json_array_size(points_of(history, 3, 0)), 3); /* whatever the file was called meanwhile */
 }
 
+/* Recorded anew, of another file: the calls are what a comparison goes by, too. */
+TEST(the_same_calls_are_one_workload)
+{
+    HISTORY({.number = 1, .digest = "abc", .calls = "c"},
+            {.number = 2, .digest = "def", .calls = "c", .ratio = 1.2});
+    CHECK_U64(json_array_size(json_object_get(history, "series")), 1);
+    CHECK_STR(moves(history, "time_moved"), "- slower");
+}
+
 TEST(another_build_of_the_same_version_is_told)
 {
     static const struct day days[] = {{.number = 1},

@@ -42,18 +42,32 @@ void res_fleet_input_free(struct res_fleet_input *input)
 /* ---- taking ---------------------------------------------------------------------------------- */
 
 /* A host without a label is known by its digest alone: its name is for people. */
-static int order_of(const struct res_fleet_host *host, const char *label, const char *digest)
+static int order_of(const struct res_fleet_host *host, const struct res_result_workload *workload,
+                    size_t twin)
 {
-    return res_key_compare(host->is_labelled ? host->label : NULL, host->file_digest, label, digest);
+    const int order = res_key_compare(host->is_labelled ? host->label : NULL, host->key, workload->label,
+                                      res_workload_key(workload));
+    return order != 0 ? order : (host->twin > twin) - (host->twin < twin);
+}
+
+/* Counts those of its key, of other files, that stand before it in its result. */
+static size_t twin_of(const struct res_result *result, const struct res_result_workload *workload)
+{
+    size_t twin = 0;
+    for (const struct res_result_workload *one = result->workloads; one < workload; one++)
+        twin += res_key_compare(one->label, res_workload_key(one), workload->label,
+                                res_workload_key(workload)) == 0 &&
+                one->file_digest != NULL && strcmp(one->file_digest, workload->file_digest) != 0;
+    return twin;
 }
 
 /* The place where a host stands, or would. */
-static size_t place_of(const struct res_fleet *fleet, const char *label, const char *digest)
+static size_t place_of(const struct res_fleet *fleet, const struct res_result_workload *workload, size_t twin)
 {
     size_t low = 0, high = fleet->host_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (order_of(&fleet->hosts[middle], label, digest) < 0)
+        if (order_of(&fleet->hosts[middle], workload, twin) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -165,6 +179,8 @@ static struct res_fleet_host host_of(const struct res_fleet *fleet, const struct
         .created = created,
         .workload = res_strdup(workload->name),
         .file_digest = res_strdup(workload->file_digest),
+        .key = res_strdup(res_workload_key(workload)),
+        .twin = twin_of(result, workload),
         .program = res_strdup(workload->program),
         .machine = res_machine_kind(&result->machine),
         .share = share,
@@ -199,9 +215,8 @@ enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct 
         *ret_problem = res_strdup("it does not say which workload it is of (file_digest)");
         return RES_FLEET_REFUSED;
     }
-    const size_t at = place_of(fleet, workload->label, workload->file_digest);
-    const bool is_there = at < fleet->host_count &&
-                          order_of(&fleet->hosts[at], workload->label, workload->file_digest) == 0;
+    const size_t twin = twin_of(result, workload), at = place_of(fleet, workload, twin);
+    const bool is_there = at < fleet->host_count && order_of(&fleet->hosts[at], workload, twin) == 0;
     if (is_there && fleet->hosts[at].created == created)
         return RES_FLEET_DOUBLED;
     if (!is_there)

@@ -2,7 +2,7 @@
  *
  *   time of the process  1 + share * (ratio - 1): the share of its CPU time that is in malloc, and the ratio of that part
  *   peak of the process  its resident peak and what the candidate's heap holds more, over that peak
- *   again                of several results of one host (label and file's digest) the newest counts
+ *   again                of several results of one host (label and res_workload_key) the newest counts
  *   not trusted          figures that verdict.c calls no ground, or of which there is no interval: in no common figure, and named
  *   order                sums run by label and digest: the same results give the same bytes in whatever order they come
  *

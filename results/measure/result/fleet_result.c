@@ -25,9 +25,10 @@ const struct res_described RES_FLEET_ENTRY = RES_DESCRIBE_WHOLLY("a host's candi
 
 #define OWNER struct res_fleet_host
 static const struct res_field HOST_FIELDS[] = {
-    RES_ROW_AS(TEXT, REQUIRED, "label", label, "of the host; with `file_digest` its key"),
+    RES_ROW_AS(TEXT, REQUIRED, "label", label, "of the host; with `digest` its key"),
     RES_ROW(TEXT, "workload", workload, "name of the file"),
     RES_ROW_AS(TEXT, REQUIRED, "file_digest", file_digest, "as of a workload"),
+    RES_ROW_AS(TEXT, OMITTED, "digest", key, "of its calls; where none ran, of the file"),
     RES_ROW(TEXT, "program", program, "that was recorded"),
     RES_ROW(TEXT, "machine", machine, "kind of machine that it was measured on"),
     RES_ROW_AS(NUMBER, REQUIRED, "share", share, "its weight; all add up to 1"),
@@ -68,7 +69,7 @@ const struct res_described RES_FLEET_HOST = RES_DESCRIBE_WHOLLY("a host", HOST_F
 static const struct res_field NAMED_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "label", label, "of the host"),
     RES_ROW(TEXT, "workload", workload, "name of the file"),
-    RES_ROW(TEXT, "file_digest", file_digest, "with the label its key"),
+    RES_ROW(TEXT, "file_digest", file_digest, "of the workload's file"),
     RES_RATIO_ROWS("", ratio, low, high, "of time", "95 % interval of this host alone"),
     RES_ROW(NUMBER, "p_value", p_value, "one-sided, of a ratio above the limit, corrected (Holm)"),
 };

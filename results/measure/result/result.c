@@ -267,6 +267,11 @@ struct res_result_entry *res_result_entry_at(struct res_result_workload *workloa
                                                 : NULL;
 }
 
+const char *res_workload_key(const struct res_result_workload *workload)
+{
+    return workload->digest != NULL ? workload->digest : workload->file_digest;
+}
+
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
                                                       const char *name)
 {

@@ -318,6 +318,10 @@ void res_result_release(struct res_result *result);
 /* res_result_entry_at - the candidates of a workload in their order, then its control, then its floor; NULL behind the last. */
 struct res_result_entry *res_result_entry_at(struct res_result_workload *workload, size_t i);
 
+/* res_workload_key - what tells whether two workloads are the same, beside the label of their host: the digest of the calls executed, which
+ * another recording of the same calls has, too; where none ran, that of the file. NULL: neither is known. Borrowed. */
+const char *res_workload_key(const struct res_result_workload *workload);
+
 /* res_result_entry_named - a candidate of a workload by its name; NULL: there is none. */
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
                                                       const char *name);
@@ -329,7 +333,8 @@ char *res_json_schema_of_file(const char *path);
 const char *res_json_remedy(const char *schema);
 
 /* ---- fleet_result.c: what many workloads say together: types and rows. results/measure/fleet/fleet.h makes it.
- *   host    one workload of one host: its label and the digest of its file together are its key; names are for people
+ *   host    one workload of one host: its label and res_workload_key together are its key; names are for people
+ *   twins   workloads of one key in one result, of several files, are hosts of their own: they ran beside each other
  *   again   of several results of one host the newest counts
  *   share   the weight of a host; those of all hosts add up to 1
  *   of      what figures are of: "process" (its CPU time, its resident peak) or "malloc" (time in malloc, its heap). The common figures are of
@@ -366,6 +371,8 @@ struct res_fleet_entry {
 
 struct res_fleet_host {
     char *label, *workload, *file_digest;
+    char *key;     /* res_workload_key */
+    size_t twin;   /* how many of its key stand before it in its result */
     char *program; /* NULL: not known */
     char *machine; /* its kind: "model, 8 cpus, x86_64" */
     double share;

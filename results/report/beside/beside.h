@@ -209,7 +209,7 @@ char *res_beside_document(const struct res_beside *beside, const struct res_styl
 char *res_check_junit(const struct res_beside *check, enum res_doubt doubt);
 
 /* ---- partners.c: two results of the same workloads: which belong together, and what else differs.
- *   partner     the workload of the earlier result with the same digest (of the ops executed), recorded on the same host
+ *   partner     the workload of the earlier result with the same res_workload_key, recorded on the same host
  *   comparable  a difference that forbids comparing: other workloads, another machine; others are only told */
 
 /* res_partner - the workload of `earlier` that is the same as `workload` of `result`; by digest and the host's label,
@@ -236,7 +236,7 @@ void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
                   const struct res_result *result);
 
 /* ---- history.c: results of many days beside each other: how each candidate moved over time.
- *   series     results of one workload (by its host's label and its digest, never by name: lives.c), one machine (by
+ *   series     results of one workload (by its host's label and res_workload_key, never by name), one machine (by
  *              name) and one baseline
  *   point      one candidate in one result: by series, candidate (the baseline first) and date
  *   level      consecutive points of a candidate of which none is distinguishable from the first

@@ -495,7 +495,8 @@ static void tell_alone(struct res_beside *beside, const struct res_result_worklo
 static void compare_workload(struct res_beside *beside, const struct res_partners *partners)
 {
     const struct res_result_workload *now = partners->now, *then = partners->then;
-    if (now->digest == NULL || then->digest == NULL || strcmp(now->digest, then->digest) != 0)
+    const char *key = res_workload_key(now), *key_then = res_workload_key(then);
+    if (key == NULL || key_then == NULL || strcmp(key, key_then) != 0)
         res_texts_take(&beside->told,
                        res_printf("%s: these are DIFFERENT workloads: the change is also theirs", now->name));
     for (size_t i = 0; i < now->candidate_count; i++) {

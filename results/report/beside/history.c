@@ -124,7 +124,7 @@ static struct res_history_point point_of(const char *file, const struct res_resu
         .entry = entry,
         .workload = res_strdup(workload->name),
         .host = workload->label,
-        .workload_digest = workload->file_digest != NULL ? workload->file_digest : workload->name,
+        .workload_digest = res_workload_key(workload) != NULL ? res_workload_key(workload) : workload->name,
         .machine = machine_name(&result->machine),
         .baseline = result->baseline,
         .candidate = entry->name,
@@ -456,7 +456,7 @@ static void add_legend(struct res_document *document, const struct res_history *
         any_other |= one->changed.count > 0;
     }
     RES_FREED char *moved = moves > 0
-                                ? res_printf(" moved: as 'mallab compare' tells, by 1 %% or more, against "
+                                ? res_printf(" moved: as 'mallab compare' tells (from 1 %% on), against "
                                              "the first result of the level (the last one marked, or "
                                              "the first of all): %zu here.",
                                              moves)

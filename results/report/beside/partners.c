@@ -18,7 +18,7 @@ static const struct res_result_workload *with_digest(const struct res_result *re
     const struct res_result_workload *found = NULL;
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *one = &result->workloads[i];
-        if (!same_text(one->digest, workload->digest))
+        if (!same_text(res_workload_key(one), res_workload_key(workload)))
             continue;
         if (same_text(one->label, workload->label))
             return one;
