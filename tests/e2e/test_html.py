@@ -2,6 +2,7 @@
 nothing from outside, that no name in a result becomes markup, and that it fits a phone."""
 import json
 import math
+import re
 import unittest
 
 import browser
@@ -172,6 +173,12 @@ class Page(Lab):
         self.assertEqual((self.place / "paper.pdf").read_bytes()[:5], b"%PDF-")
         self.judge_quiet(page, path)
 
+    def test_figures_of_five_fit_a_small_screen(self):
+        """Headings and ranges wrap before a table has to scroll."""
+        page = self.browser
+        page.open(self.page(html_result.result(NAMES)), width=1100, height=900)
+        self.assertEqual(page.run("[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)"), [])
+
     def judge_paper(self, page):
         """Where the newest result of a history stands on paper: within the sheet, and at the end of the axis. In pixels of the sheet's inside."""
         page.ask("Emulation.setDeviceMetricsOverride", width=SHEET_INSIDE, height=700, deviceScaleFactor=1, mobile=False)
@@ -240,8 +247,8 @@ class Page(Lab):
         page = self.browser
         page.open(path)
         self.assertEqual(page.run("document.title"), "web.wl - mallab history")
-        self.assertEqual(self.texts(page, ".chart figcaption"), ["Time against glibc", "Peak memory"])
-        moved = [words for words in page.run("document.querySelector('main').innerText").splitlines() if " by " in words]
+        self.assertEqual(self.texts(page, ".chart figcaption"), ["Time against glibc, on a logarithmic axis", "Peak memory"])
+        moved = [words for words in page.run("document.querySelector('main').innerText").splitlines() if re.search(r" by \d", words)]
         self.assertEqual(len(moved), 2, moved)
         self.assertRegex(moved[0], r"2023-11-26 22:13: slower by 2\d\.\d% in time \(changed: version\)$")
         self.assertRegex(moved[1], r"2023-11-30 22:13: more by 2[45]\.\d% in peak memory$")

@@ -100,7 +100,7 @@ class Kept(lab.Lab):
         [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
         self.assertEqual((workload["complete"], workload["lost_calls"], workload["lost_known"]), (False, 0, True))
         for text in (result, self.mallab("report", "result.json")):
-            self.assertIn("resolution the recording is not whole: recording ended after",
+            self.assertIn("recorded the recording is not whole: recording ended after",
                           " ".join(text.stdout.decode().split()))
 
     def test_memory_of_what_begins_in_the_middle(self):

@@ -187,7 +187,7 @@ char *res_html_history(const struct res_history *history)
     struct res_page page = {.body = {.style = &PAGE}, .charts = json_array()};
     for (size_t first = 0; first < history->point_count; first = res_history_end(history, first, true)) {
         const struct res_history_point *point = &history->points[first];
-        RES_FREED char *title = res_printf("Time against %s", point->baseline);
+        RES_FREED char *title = res_printf("Time against %s, on a logarithmic axis", point->baseline);
         res_page_mark(&page, "<article class=\"workload\">");
         res_page_own(&page, "h2", NULL,
                      res_printf("%s, %s, against %s", point->workload, point->machine, point->baseline));

@@ -106,16 +106,21 @@ void res_page_resident(struct res_page *page, const struct res_result_workload *
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* "-35.0% faster": in words for who sees no colours. */
+/* "35.0 % less", "+3.0% not shown": in words for who sees no colours. */
 static void add_range(struct res_page *page, json_t *rows, const struct res_result_entry *entry,
                       const char *name, bool is_control)
 {
     const struct res_difference *time = &entry->figures.time;
     if (!isfinite(time->ratio))
         return;
-    RES_FREED char *words = res_printf(
-        "%s %s", RES_PERCENT(time->ratio),
-        is_control ? "" : res_verdict_shown(time->verdict, time->interval.low, time->interval.high));
+    const bool is_shown = !is_control && (time->verdict == RES_LESS || time->verdict == RES_MORE);
+    RES_FREED char *words =
+        is_shown
+            ? res_printf("%.1f %% %s", 100 * fabs(time->ratio - 1), RES_MEMORY_VERDICTS[time->verdict])
+            : res_printf("%s %s", RES_PERCENT(time->ratio),
+                         is_control
+                             ? ""
+                             : res_verdict_shown(time->verdict, time->interval.low, time->interval.high));
     json_array_append_new(rows, json_pack("{s:o, s:s, s:o, s:o, s:o, s:i, s:b}", "name", res_json_text(name),
                                           "words", words, "ratio", res_json_number(time->ratio), "low",
                                           res_json_number(time->interval.low), "high",
@@ -133,7 +138,8 @@ void res_page_time(struct res_page *page, const struct res_result *result,
     add_range(page, rows, &workload->control, again, true);
     if (json_array_size(rows) > 0) {
         RES_FREED char *title = res_printf("Time in malloc against %s", result->baseline);
-        res_page_part(page, title, "The change of each candidate, with its 95 % range.");
+        res_page_part(page, title,
+                      "The change of each candidate, with its 95 % range. The axis is logarithmic.");
         res_page_chart(page, title, true,
                        json_pack("{s:s, s:O, s:s, s:s}", "kind", "ranges", "rows", rows, "less", "faster",
                                  "more", "slower"));
@@ -175,9 +181,11 @@ void res_page_latency(struct res_page *page, const struct res_result_workload *w
         json_decref(maps);
         return;
     }
-    res_page_part(page, "Latency of single calls",
-                  "Passes of their own, each call timed by itself, less the harness' own; not in it: first "
-                  "touches of new memory by the program. Pictures are of the first pass.");
+    res_page_part(
+        page, "Latency of single calls",
+        "Passes of their own, each call timed by itself, less the harness' own; not in it: first "
+        "touches of new memory by the program. Pictures are of the first pass; axes of latency and of "
+        "percentiles are logarithmic.");
     if (json_array_size(lines) > 0)
         res_page_chart(page, "Latency of single calls by percentile", false,
                        json_pack("{s:s, s:O, s:s}", "kind", "percentiles", "series", lines, "x_label",

@@ -218,12 +218,12 @@ void res_notes_screen(struct res_text *text, const struct res_note *notes, size_
             add_command(text, label, note, command);
         } else {
             const bool is_unsure = lacks != NULL && strcmp(note->label, RESOLUTION) == 0;
-            add_line(text, label, is_unsure ? lacks : note, details);
+            add_line(text, is_unsure ? RECORDED : label, is_unsure ? lacks : note, details);
             lacks = is_unsure ? NULL : lacks;
         }
     }
     if (lacks != NULL)
-        add_line(text, RESOLUTION, lacks, details);
+        add_line(text, RECORDED, lacks, details);
 }
 
 static void add_markdown(struct res_text *text, const struct res_note *notes, size_t count)
@@ -260,10 +260,9 @@ static size_t advice_of(const struct res_note *notes, size_t count)
     return first < count ? first : 0;
 }
 
-/* One of a page: marks, its words, and what is to be copied. */
-static void add_item(struct res_text *text, const struct res_note *note, const char *begin)
+/* The rest of one of a page: its words, and what is to be copied. */
+static void add_item(struct res_text *text, const struct res_note *note)
 {
-    res_text_printf(text, "%s", begin);
     res_html_add(text, note->text);
     if (note->detail != NULL) {
         res_text_printf(text, "<code class=\"command whole\">");
@@ -273,16 +272,24 @@ static void add_item(struct res_text *text, const struct res_note *note, const c
     res_text_printf(text, "</li>\n");
 }
 
+/* The name before the words of one. */
+static void add_label(struct res_text *text, const struct res_note *note)
+{
+    res_text_printf(text, "<strong>");
+    res_html_add(text, note->label);
+    res_text_printf(text, ":</strong> ");
+}
+
 static void add_list(struct res_text *text, const struct res_note *notes, size_t count)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
         if (notes[i].severity == RES_NOTE_ADVICE)
             continue;
-        res_text_printf(text, "%s<li%s><strong>", any ? "" : "<ul class=\"notes\">",
+        res_text_printf(text, "%s<li%s>", any ? "" : "<ul class=\"notes\">",
                         notes[i].severity == RES_NOTE_WARNING ? " class=\"warning\"" : "");
-        res_html_add(text, notes[i].label);
-        add_item(text, &notes[i], ":</strong> ");
+        add_label(text, &notes[i]);
+        add_item(text, &notes[i]);
         any = true;
     }
     res_text_printf(text, "%s", any ? "</ul>\n" : "");
@@ -299,7 +306,10 @@ void res_notes_lead(struct res_document *document, const struct res_note *notes,
         if (notes[i].severity != RES_NOTE_ADVICE)
             continue;
         res_text_printf(text, "%s", any ? "" : "<div class=\"advice\"><strong>Verdict</strong><ul>");
-        add_item(text, &notes[i], notes[i].detail != NULL ? "<li>To try " : "<li>");
+        res_text_printf(text, notes[i].detail != NULL ? "<li>To try " : "<li>");
+        if (notes[i].detail == NULL && !is_verdict(&notes[i])) /* "confirmed": not of the replay's calls */
+            add_label(text, &notes[i]);
+        add_item(text, &notes[i]);
         any = true;
     }
     res_text_printf(text, "%s", any ? "</ul></div>\n" : "");
