@@ -337,7 +337,9 @@ static int take_place(struct collector *collector, uint32_t *ret_number, bool *r
     case PLACE_FAILED:
         return fail(collector, "cannot use output directory '%s': %s%s", collector->options.out,
                     strerror(errno),
-                    errno == ENOENT ? "; the directory that it is to be in has to be there" : "");
+                    errno == ENOENT ? "; the directory that it is to be in has to be there"
+                    : errno == EACCES || errno == EPERM || errno == EROFS ? "; name another"
+                                                                          : "");
     case PLACE_TAKEN:
         return fail(collector, "output directory '%s' holds something already; name another",
                     collector->options.out);

@@ -95,6 +95,9 @@ void cli_progress_end(struct cli_progress *progress);
 
 /* ---- the answer: whole files or none, text and JSON on stdout, and how stdout is to be written to. */
 
+/* cli_write_remedy - what to do where a file could not be written for this errno: words to put behind it, or "". */
+const char *cli_write_remedy(int error);
+
 /* cli_output_check - before long work: can `path` be written? "-" always can.
  * ret_problem  set to one line when not; the caller's to free. */
 bool cli_output_check(const char *path, bool force, char **ret_problem);

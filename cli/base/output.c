@@ -15,15 +15,18 @@
 #include "footprint/base/process.h"
 #include "footprint/base/trusted.h"
 
-static const char *remedy_of(int error)
+const char *cli_write_remedy(int error)
 {
     const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-    return full ? "; free some space or choose another directory" : "";
+    const bool refused = error == EACCES || error == EPERM || error == EROFS;
+    return full      ? "; free some space or choose another directory"
+           : refused ? "; choose another directory"
+                     : "";
 }
 
 static char *cannot_write(const char *path, int error)
 {
-    return res_printf("cannot write '%s': %s%s", path, strerror(error), remedy_of(error));
+    return res_printf("cannot write '%s': %s%s", path, strerror(error), cli_write_remedy(error));
 }
 
 static char *directory_of(const char *path)
@@ -142,7 +145,8 @@ int cli_stdout_end(int code)
     if (!failed || stdout_error == EPIPE) /* who went has read what it wanted */
         return code;
     cli_say(NULL, "cannot write to standard output: %s%s",
-            stdout_error != 0 ? strerror(stdout_error) : "an earlier write failed", remedy_of(stdout_error));
+            stdout_error != 0 ? strerror(stdout_error) : "an earlier write failed",
+            cli_write_remedy(stdout_error));
     return code == CLI_DONE ? CLI_FAILED : code;
 }
 

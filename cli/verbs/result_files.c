@@ -24,11 +24,12 @@ bool cli_is_directory(const char *path)
 static bool directory_check(const char *path, char **ret_problem)
 {
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        *ret_problem = res_printf("cannot make '%s': %s", path, strerror(errno));
+        *ret_problem = res_printf("cannot make '%s': %s%s", path, strerror(errno), cli_write_remedy(errno));
     else if (!cli_is_directory(path))
         *ret_problem = res_printf("'%s' is no directory", path);
     else if (access(path, W_OK | X_OK) != 0)
-        *ret_problem = res_printf("cannot write into '%s': %s", path, strerror(errno));
+        *ret_problem = res_printf("cannot write into '%s': %s%s", path, strerror(errno),
+                                  cli_write_remedy(errno));
     return *ret_problem == NULL;
 }
 
@@ -138,7 +139,8 @@ struct res_style cli_answer_style(const struct cli_answer *answer)
                               .utf8 = cli_locale_is_utf8(),
                               .colour = answer->colour == CLI_COLOUR_ALWAYS ||
                                         (answer->colour == CLI_COLOUR_AUTO && cli_colour_by_default()),
-                              .details = answer->details};
+                              .details = answer->details,
+                              .is_kept = answer->output != NULL};
 }
 
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)

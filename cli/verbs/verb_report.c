@@ -267,6 +267,7 @@ static int run_report(int argc, char **argv)
                             .count = (size_t)operands.count,
                             .format = answer->format,
                             .style = cli_answer_style(answer)};
+    report.style.of_file = true;
     report.style.colour &= answer->output == NULL || strcmp(answer->output, "-") == 0;
     const bool of_directory = !settings.together && is_history(&report);
     if ((of_directory || settings.together) && answer->format == CLI_FORMAT_CSV)

@@ -87,7 +87,7 @@ def check_output(verb):
     if verb not in KEEPS_IN_DIRECTORY:
         refused(verb, ["-f", "-o", "folder", *operands], 1, "cannot write 'folder': it is a directory: name a file in it")
     if NOBODY_CAN_RUN:
-        refused(verb, ["-o", "locked/out", *operands], 1, "cannot write 'locked/out': Permission denied", as_nobody=True)
+        refused(verb, ["-o", "locked/out", *operands], 1, "cannot write 'locked/out': Permission denied; choose another directory", as_nobody=True)
     check(os.listdir("locked") == [] and not pathlib.Path("absent").exists(), f"{verb}: something was written")
     if verb not in DONE:
         return

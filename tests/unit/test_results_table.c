@@ -165,7 +165,7 @@ static json_t *entry_of(const char *name, double ratio, const char *time_verdict
 }
 
 /* Of glibc and another, which is released. */
-static char *table_of(json_t *other, const char *more, bool colour)
+static char *table_of(json_t *other, const char *more, struct res_style style)
 {
     json_auto_t *result = json_of(
         "{'schema': '" RES_SCHEMA
@@ -176,7 +176,7 @@ static char *table_of(json_t *other, const char *more, bool colour)
     json_array_append_new(candidates, json_more(entry_of("glibc", 1, "same", "same"), json_of("%s", more)));
     json_array_append_new(candidates, json_more(other, json_of("%s", more)));
     json_object_set_new(workload, "control", entry_of("glibc", 1, "same", "same"));
-    return res_table_text(typed(result), &(struct res_style){.colour = colour, .details = true});
+    return res_table_text(typed(result), &style);
 }
 
 /* What is shown and small keeps its word; noise has none. */
@@ -194,7 +194,7 @@ TEST(what_is_shown_and_large_has_a_colour)
     };
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         OWNED_TEXT *text = table_of(entry_of("jemalloc", CASES[i].ratio, CASES[i].time, CASES[i].peak), "{}",
-                                    true);
+                                    (struct res_style){.colour = true, .details = true});
         if (strstr(text, CASES[i].words) == NULL)
             CHECK_STR(text, CASES[i].words);
     }
@@ -207,7 +207,31 @@ static char *wide_table_of(const char *name, const char *version)
     char more[256];
     snprintf(more, sizeof more, "{\"version\": \"%s\", \"latency\": {\"p99_ns\": 935.4, \"p99_9_ns\": 3075}}",
              version);
-    return table_of(entry_of(name, 0.323, "faster", "less"), more, false);
+    return table_of(entry_of(name, 0.323, "faster", "less"), more, (struct res_style){.details = true});
+}
+
+/* The line "more" of a screen. */
+static const char *more_of(const char *others, struct res_style style)
+{
+    static char line[128];
+    OWNED_TEXT *text = table_of(entry_of("jemalloc", 0.323, "faster", "less"), others, style);
+    const char *more = strstr(text, "\nmore ");
+    snprintf(line, sizeof line, "%.*s", more != NULL ? (int)strcspn(more + 1, "\n") : 0,
+             more != NULL ? more + 1 : "");
+    return line;
+}
+
+TEST(more_names_what_the_verb_takes_and_was_not_given)
+{
+    static const char MEASURED[] = "{\"latency\": {\"p99_ns\": 935.4}}";
+    CHECK_STR(more_of("{}", (struct res_style){0}),
+              "more        --confirm runs the program itself; --details; -o FILE");
+    CHECK_STR(more_of("{}", (struct res_style){.is_kept = true}),
+              "more        --confirm runs the program itself; --details");
+    CHECK_STR(more_of("{}", (struct res_style){.of_file = true, .is_kept = true}),
+              "more        mallab confirm runs the program; --details; --format html");
+    CHECK_STR(more_of(MEASURED, (struct res_style){0}),
+              "more        --confirm runs the program itself; --details for p99; -o FILE");
 }
 
 TEST(what_is_left_out_is_said_and_is_never_the_range)

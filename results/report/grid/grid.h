@@ -30,6 +30,8 @@ struct res_style {
     bool utf8;      /* the locale's character set; otherwise ASCII only */
     bool colour;    /* verdicts in colour by ANSI sequences */
     bool details;   /* below the table also what explains the figures */
+    bool of_file;   /* of a result that was kept: its figures are shown again */
+    bool is_kept;   /* its user has named the file that it goes to */
     size_t columns; /* of a page; 0: RES_TABLE_COLUMNS */
 };
 

@@ -349,17 +349,30 @@ static void add_table(struct res_text *text, const struct res_result *result,
     }
 }
 
-static const char *more_words(const struct res_result *result)
+static bool has_latency(const struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        if (workload->candidates[i].latency != NULL)
+            return true;
+    return false;
+}
+
+/* Options of the verb at hand that were not given. The caller's to free; NULL where all there is to do stands above. */
+static char *more_words(const struct res_result *result, const struct res_style *style)
 {
     const struct res_result_entry *tried[RES_TRIED_MAX];
-    const bool can_confirm = result->confirmation == NULL && result->workload_count == 1 &&
-                             res_notes_tried(&result->workloads[0], tried) > 0;
-    const bool is_confirmed = result->confirmation != NULL && result->workload_count == 1 &&
-                              res_notes_tried(&result->workloads[0], tried) > 0;
-    return is_confirmed  ? NULL /* what there is to do stands there, and that the program itself shows it */
-           : can_confirm ? "--confirm runs the program itself; --details; -o FILE"
-           : result->workloads[0].processes > 1 ? "--process NAME for another; --details; -o FILE"
-                                                : "--details; -o FILE; mallab report --format html FILE";
+    const struct res_result_workload *workload = &result->workloads[0];
+    const bool pays = result->workload_count == 1 && res_notes_tried(workload, tried) > 0;
+    const char *confirm = style->of_file ? "mallab confirm runs the program; "
+                                         : "--confirm runs the program itself; ";
+    const char *first = pays                                         ? confirm
+                        : workload->processes > 1 && !style->of_file ? "--process NAME for another; "
+                                                                     : "";
+    if (pays && result->confirmation != NULL)
+        return NULL; /* that the program itself shows it stands there, too */
+    const char *keep = style->of_file ? "; --format html" : style->is_kept ? "" : "; -o FILE";
+    return res_printf("%s--details%s%s%s", first, has_latency(workload) ? " for p99" : "", keep,
+                      *first == '\0' && !style->of_file ? "; mallab report --format html FILE" : "");
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
@@ -426,8 +439,9 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         res_notes_details(text, result->notes, result->note_count);
     if (result->workload_count > 0 || result->confirmation != NULL)
         res_notes_rest(&document, result->notes, result->note_count, result->asked.command);
-    if (result->workload_count > 0 && !style->details && more_words(result) != NULL)
-        res_lines_screen(text, "more", more_words(result));
+    RES_FREED char *more = result->workload_count > 0 && !style->details ? more_words(result, style) : NULL;
+    if (more != NULL)
+        res_lines_screen(text, "more", more);
     return text->text != NULL ? text->text : res_strdup("no workload was replayed\n");
 }
 

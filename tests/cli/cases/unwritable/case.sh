@@ -12,3 +12,6 @@ cat taken
 "$MALLAB" report --format csv -f -o taken "$DATA/result.json"
 head -c 8 taken; echo
 ls
+# Where the system refuses, whoever we are.
+try report -o /sys/out "$DATA/result.json"
+try record -o /sys/out -- true
