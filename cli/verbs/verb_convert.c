@@ -317,8 +317,19 @@ static json_t *report_json(const struct conv_report *report, const char *output)
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
+static bool takes_salvage(const struct cli_verb *verb)
 {
+    struct cli_option rows[CLI_OPTIONS_MAX];
+    const size_t count = cli_option_list(verb, rows);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].name != NULL && strcmp(rows[i].name, "salvage") == 0)
+            return true;
+    return false;
+}
+
+int cli_conv_failed(const struct cli_verb *verb, struct conv_error *error)
+{
+    error->takes_salvage = takes_salvage(verb);
     char text[CONV_PATH_BYTES + 512];
     char *meant = error->cause.sys_errno == ENOENT && !error->output ? cli_meant(error->path)
                                                                      : res_strdup("");

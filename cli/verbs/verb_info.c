@@ -98,7 +98,7 @@ static void print_verdict(const struct conv_verdict *verdict)
 {
     const bool legal = verdict->violation.fault == CONV_FAULT_NONE;
     json_t *object = legal ? checked_json(verdict) : violation_json(&verdict->violation), *value;
-    char *file = res_text_plain(verdict->file);
+    char *file = res_text_plain(verdict->file), *lacks = res_text_plain(verdict->incomplete_why);
     const char *key;
     printf("%s%s\n", legal ? "legal" : "not legal: ", legal ? "" : verdict->violation.what);
     json_object_foreach(object, key, value)
@@ -112,7 +112,10 @@ static void print_verdict(const struct conv_verdict *verdict)
     }
     if (!legal)
         printf("%-16s%s\n", "file", file);
+    else if (*lacks != '\0')
+        printf("%-16sno: %s\n", "complete", lacks);
     json_decref(object);
+    free(lacks);
     free(file);
 }
 
@@ -122,6 +125,7 @@ static json_t *verdict_json(const struct conv_verdict *verdict)
     const bool legal = verdict->violation.fault == CONV_FAULT_NONE;
     json_t *object = json_object(), *verify = json_object();
     cli_json_set(verify, "legal", legal);
+    cli_json_set(verify, "incomplete_why", res_json_text(verdict->incomplete_why));
     cli_json_set(verify, "checked", checked_json(verdict));
     cli_json_set(verify, "violation", legal ? json_null() : violation_json(&verdict->violation));
     cli_json_set(object, "schema", "mallab-info/1");

@@ -404,13 +404,8 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
     (void)rec_recover(verb->name, settings->path);
     cli_progress_of(&line, "reading", settings->answer.quiet, &options);
     if (conv_sites_file(settings->path, &options, &settings->ages, ret_sites, error) != FP_OK) {
-        char text[CONV_PATH_BYTES + 512];
-        const bool salvageable = error->salvageable;
         cli_progress_end(&line);
-        error->salvageable = false; /* which speaks of convert */
-        cli_say(verb, "%s%s", conv_error_text(error, text, sizeof text),
-                salvageable ? ", else --salvage leaves out what is damaged" : "");
-        code = conv_error_exit_code(error);
+        code = cli_conv_failed(verb, error);
     } else {
         cli_progress_show(&line, "naming functions", NULL, 0, 0, 0);
         *ret_stacks = site_stacks_make(ret_sites, &names);

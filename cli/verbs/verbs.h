@@ -93,7 +93,7 @@ int cli_prepared_facts(const struct cli_verb *verb, struct cli_prepared *prepare
                        struct res_workload *ret_workload);
 
 /* cli_conv_failed - tell why something could not be read or converted. Returns the exit code for it. */
-int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error);
+int cli_conv_failed(const struct cli_verb *verb, struct conv_error *error);
 
 /* cli_choice_tell - tell on stderr which processes of a recording are chosen, with their share of all
  * calls, and the programs that could be instead. left_out: of the same name, because they are too many. */

@@ -60,7 +60,9 @@ char *conv_error_text(const struct conv_error *error, char *ret_text, size_t siz
     }
     (void)fp_error_text(&cause, error->path[0] != '\0' ? error->path : NULL, ret_text, size);
     if (error->salvageable && size > 0)
-        fp_text_more(ret_text, size, ", ", "else 'mallab convert --salvage' leaves out what is damaged");
+        fp_text_more(ret_text, size, ", ",
+                     error->takes_salvage ? "else --salvage leaves out what is damaged"
+                                          : "else 'mallab convert --salvage' leaves out what is damaged");
     return ret_text;
 }
 

@@ -16,6 +16,7 @@ struct conv_error {
     struct fp_error cause;      /* cause.what may point into `what` */
     bool output;                /* path is the output, not the input */
     bool salvageable;           /* a trace of which the rest converts with options.salvage */
+    bool takes_salvage;         /* the verb at hand has --salvage itself: set by who tells it */
     uint64_t line;              /* of a text input, from 1; 0: not about a line */
     char path[CONV_PATH_BYTES]; /* the file at fault, not always the one the caller named */
     char what[256];

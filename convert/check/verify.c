@@ -229,6 +229,8 @@ static enum fp_status verify_workload(const char *path, const struct conv_option
     if (status != FP_OK)
         return conv_fail_with(error, path, &cause);
     verdict->threads = wl_reader_summary(reader)->thread_count;
+    const char *lacks = wl_reader_meta(reader, "incomplete_why");
+    snprintf(verdict->incomplete_why, sizeof verdict->incomplete_why, "%s", lacks != NULL ? lacks : "");
     status = check_all(reader, options, verdict);
     if (status == FP_OK && verdict->violation.fault == CONV_FAULT_NONE)
         status = check_stacks(reader, verdict);
@@ -248,6 +250,7 @@ static void judge_order(const struct conv_survey *survey, struct conv_verdict *v
     verdict->threads = survey->threads;
     verdict->processes = survey->kind == CONV_KIND_RECORDING ? survey->process_count : 1;
     verdict->groups = survey->groups;
+    memcpy(verdict->incomplete_why, survey->incomplete_why, sizeof verdict->incomplete_why);
     if (repaired == 0 && oversized == 0)
         return;
     verdict->violation.fault = CONV_FAULT_ORDER;

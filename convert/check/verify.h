@@ -39,6 +39,7 @@ struct conv_violation {
 struct conv_verdict {
     enum conv_kind kind;
     struct conv_violation violation;
+    char incomplete_why[256];   /* it is legal, and this is missing; "": nothing */
     char file[CONV_PATH_BYTES]; /* the one at fault: of a recording, one of its footprints */
     /* Looked at, and good, up to the violation. */
     uint64_t windows, ops, threads, allocations, waits; /* of a workload */

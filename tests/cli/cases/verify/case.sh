@@ -19,3 +19,5 @@ sed '/^offset/s/ [0-9]*$/ .../' said
 "$MALLAB" info --verify none.wl || echo "$?"
 "$MALLAB" info --verify --salvage a.wl || echo "$?"
 "$MALLAB" info --verify "$DATA/result.json" || echo "$?"
+# What is cut is legal as far as it goes, and says that it is cut.
+"$MALLAB" info --verify "$DATA/../../golden/valid/no-trailer.fp"
