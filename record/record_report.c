@@ -252,10 +252,14 @@ static void report_losses(const char *verb, const struct rec_totals *totals)
                     : "raise --max-size");
 }
 
-static void report_choices(const char *verb, const struct rec_totals *totals, const char *ended_by)
+/* A stop that was told when it came is not told again. */
+static void report_choices(const char *verb, const struct rec_totals *totals,
+                           const struct rec_recorded *recorded)
 {
     char since[32];
-    if (totals->recording.stopped_by != NULL && !stop_lost_calls(totals))
+    const char *ended_by = recorded->ended_by;
+    const bool is_told = ended_by == NULL && recorded->watch.messages.told_stop;
+    if (totals->recording.stopped_by != NULL && !is_told && !stop_lost_calls(totals))
         res_say(verb, "recording stopped after %s, %s",
                 res_text_duration((double)totals->recording.stopped_ns, since),
                 ended_by != NULL && strcmp(totals->recording.stopped_by, "end") == 0
@@ -312,7 +316,7 @@ void rec_report(const char *verb, const struct rec_recorded *recorded, bool quie
                                             : 0.0,
                 forecast, shown, FP_GROUPED(totals.lost));
     if (!quiet)
-        report_choices(verb, &totals, recorded->ended_by);
+        report_choices(verb, &totals, recorded);
     if (totals.lost > 0)
         report_losses(verb, &totals);
     if (totals.recording.unattached > 0)

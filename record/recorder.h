@@ -121,8 +121,9 @@ struct rec_messages {
     int fd;           /* of the collector's; -1: none */
     char line[512];   /* what has come of the next one */
     size_t length;
-    bool seen; /* the collector has looked at the command, which has ended */
-    bool over; /* recording has ended for good: what is not recorded from here on is no surprise */
+    bool seen;      /* the collector has looked at the command, which has ended */
+    bool told_stop; /* that recording has ended, and by what */
+    bool over;      /* recording has ended for good: what is not recorded from here on is no surprise */
     size_t unrecorded_count;  /* programs of the tree that are not recorded */
     struct res_text untold;   /* lines about those of them that are not named yet */
     uint64_t untold_since_ns; /* when the first of these was heard of */

@@ -56,6 +56,7 @@ static void heed_line(struct rec_messages *messages, char *line)
         messages->seen = true;
     if (messages->quiet)
         return;
+    messages->told_stop |= stopped;
     if (stopped)
         res_say(messages->verb, "recording stopped after %s, %s; the command runs on unrecorded",
                 res_text_duration((double)after_ns, since), conv_stop_behind(cause));

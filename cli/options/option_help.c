@@ -116,7 +116,8 @@ char *cli_option_help(const struct cli_verb *verb, bool all)
     const size_t left_out = add_rows(&text, rows, count, all);
     res_text_add(&text, "\n", 1);
     if (left_out > 0)
-        res_text_printf(&text, "'mallab help %s --all' has %zu more options.\n", verb->name, left_out);
+        res_text_printf(&text, "'mallab help %s --all' has %zu more option%s.\n", verb->name, left_out,
+                        left_out == 1 ? "" : "s");
     if (verb->notes != NULL && (all || left_out == 0)) {
         add_wrapped(&text, verb->notes, 0, 0);
         res_text_add(&text, "\n", 1);

@@ -443,17 +443,23 @@ static void note_cuts(const struct conv_sites *sites, const struct conv_site_cou
                                              FP_GROUPED(whole(totals->allocations)), site_cut_words(cut)));
 }
 
+/* Modules of which the same is to be told share a line. */
 static void note_modules(struct site_stacks *stacks, struct res_texts *notes)
 {
-    for (uint32_t module = 0; module < stacks->module_count; module++) {
-        const enum names_state state = names_module_state(stacks->names, module);
+    for (enum names_state state = 0; state <= NAMES_UNMAPPED; state++) {
         const char *words = names_state_words(state);
-        if (words != NULL)
-            res_texts_take(notes,
-                           res_printf("names: %s %s%s", names_module_name(stacks->names, module), words,
-                                      state == NAMES_STRIPPED
-                                          ? ": its package of debug symbols, or --debuginfod, has them"
-                                          : ""));
+        struct res_text names = {0};
+        size_t count = 0;
+        for (uint32_t module = 0; words != NULL && module < stacks->module_count; module++)
+            if (names_module_state(stacks->names, module) == state)
+                res_text_printf(&names, "%s%s", count++ > 0 ? ", " : "",
+                                names_module_name(stacks->names, module));
+        if (count > 0)
+            res_texts_take(notes, res_printf("names: %s%s %s%s", names.text, count > 1 ? ": each" : "", words,
+                                             state == NAMES_STRIPPED
+                                                 ? ": its package of debug symbols, or --debuginfod, has them"
+                                                 : ""));
+        free(names.text);
     }
 }
 
