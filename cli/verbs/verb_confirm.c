@@ -285,16 +285,41 @@ static int run_program(struct settings *settings, const struct cli_choice *choic
     return code != CLI_DONE ? code : given;
 }
 
+static enum res_real_state run_command_as_it_is(const struct settings *settings, const char *const *libraries,
+                                                const char **ret_library, char **ret_reason)
+{
+    enum res_real_state state = RES_REAL_FAILED;
+    struct cli_printed printed;
+    struct ready ready;
+    if (make_ready(&CLI_CONFIRM, &settings->step, &ready)) {
+        cli_printed_begin(&CLI_CONFIRM, ready.runs.arguments[0], &printed);
+        state = res_confirm_command_as_it_is(&ready.runs, printed.to, libraries, ret_library, ret_reason);
+        cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || cli_is_json(&settings->answer));
+    }
+    release(&ready);
+    return state;
+}
+
+static enum res_real_state run_service_as_it_is(const struct settings *settings, const char *const *libraries,
+                                                const char **ret_library, char **ret_reason)
+{
+    struct res_confirm_service runs = settings->step.service;
+    runs.directory = cli_temporary_directory(&CLI_CONFIRM);
+    runs.stopped = &cli_stopped_by;
+    const enum res_real_state state = runs.directory != NULL ? res_confirm_service_as_it_is(
+                                                                   &runs, libraries, ret_library, ret_reason)
+                                                             : RES_REAL_FAILED;
+    free(runs.left);
+    return state;
+}
+
 /* It is run once as it is: whether it ends well, what it prints, and what it runs on, which is the baseline as it is in `ab`. */
 static int look_at_it(const struct settings *settings, struct cli_choice *choice)
 {
     const char **libraries = res_calloc(choice->registry.candidate_count + 1, sizeof *libraries),
                *library = NULL;
-    struct cli_printed printed;
-    struct ready ready;
     size_t count = 0;
     char *reason = NULL;
-    enum res_real_state state = RES_REAL_FAILED;
     for (size_t i = 0; i < choice->registry.candidate_count; i++) {
         struct res_candidate *one = choice->registry.candidates[i];
         if (one->library != NULL && strchr(one->name, '+') == NULL && /* no settings */
@@ -302,21 +327,20 @@ static int look_at_it(const struct settings *settings, struct cli_choice *choice
             !res_is_c_library(one->path))
             libraries[count++] = one->path;
     }
-    if (make_ready(&CLI_CONFIRM, &settings->step, &ready)) {
-        cli_printed_begin(&CLI_CONFIRM, ready.runs.arguments[0], &printed);
-        state = res_confirm_command_as_it_is(&ready.runs, printed.to, libraries, &library, &reason);
-        cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || cli_is_json(&settings->answer));
-    }
+    const enum res_real_state state = settings->step.command.arguments != NULL
+                                          ? run_command_as_it_is(settings, libraries, &library, &reason)
+                                          : run_service_as_it_is(settings, libraries, &library, &reason);
     if (reason != NULL)
         cli_say(&CLI_CONFIRM, "%s%s", reason,
-                strstr(reason, " ended with exit code ") != NULL ? " (-i measures it all the same)" : "");
+                settings->step.command.arguments != NULL && strstr(reason, " ended with exit code ") != NULL
+                    ? " (-i measures it all the same)"
+                    : "");
     const char *name = library == NULL ? "glibc" : NULL;
     for (size_t i = 0; i < choice->registry.candidate_count && name == NULL; i++)
         if (choice->registry.candidates[i]->path == library) /* the very same text */
             name = choice->registry.candidates[i]->name;
     if (state == RES_REAL_OK && settings->measure.baseline == NULL)
         cli_choice_runs_on(&CLI_CONFIRM, choice, name);
-    release(&ready);
     free(libraries);
     free(reason);
     return state == RES_REAL_FAILED ? CLI_FAILED : CLI_DONE;
@@ -339,7 +363,7 @@ static int run_confirm(int argc, char **argv)
         cli_stops_take();
         /* The reader of our output may go while we have a directory to remove; children get the default. */
         (void)signal(SIGPIPE, SIG_IGN);
-        code = settings.step.command.arguments != NULL ? look_at_it(&settings, &choice) : CLI_DONE;
+        code = look_at_it(&settings, &choice);
     }
     if (code == CLI_DONE && choice.candidate_count < 2) {
         cli_say(&CLI_CONFIRM, "nothing to compare '%s' with: name another allocator (-a)",
@@ -360,8 +384,8 @@ const struct cli_verb CLI_CONFIRM = {
     .purpose =
         "Run COMMAND, or a service, under the baseline and each other allocator, in pairs of neighbouring "
         "runs whose order is swapped, and say what of processor time and of peak memory that saves. Nothing "
-        "is recorded. COMMAND runs without input, and has to do the same each time. It is run once as it is: "
-        "what that prints is shown, or kept in a file if it is more than ten lines.",
+        "is recorded. COMMAND runs without input, and has to do the same each time. It or the service is "
+        "run once as it is: what COMMAND prints is shown, or kept in a file if it is more than ten lines.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .notes =

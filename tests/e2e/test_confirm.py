@@ -130,7 +130,7 @@ class Confirm(lab.Lab):
         self.assertGreater(result["confirmed"][0]["peak"]["bytes"], 0)
         shown = self.mallab("confirm", "-q", "--time-budget", "1ms", *TWO, "--", "true").stdout.decode()
         self.assertRegex(shown, r"\nglibc\+nocache +-  not measured +0 ")
-        self.assertIn("resolution  unknown: none of 8 pairs ran in time\n", shown)
+        self.assertIn("resolution  unknown: no pair ran in time, 8 are needed\n", shown)
 
     def test_command_fails(self):
         result = self.mallab("confirm", "-q", *TWO, "--", "sh", "-c", "echo no such thing >&2; exit 3", status=lab.FAILED)
@@ -227,7 +227,7 @@ class Confirm(lab.Lab):
         self.assertNotIn(" confirm mallab confirm", shown)
         # Where the time is over before a verdict that is told; that nothing is advised is told, too.
         shown = " ".join(self.ab("--confirm=1ms").stdout.decode().split())
-        self.assertIn("confirmed undecided: none of 8 pairs ran in time", shown)
+        self.assertIn("confirmed undecided: no pair ran in time, 8 are needed", shown)
         shown = " ".join(self.mallab("ab", "-q", "-n", 3, *TWO, "--confirm", "--", *BLOCKS)
                          .stdout.decode().split())
         self.assertIn("confirmed no: no other allocator is advised", shown)
@@ -274,16 +274,28 @@ class Confirm(lab.Lab):
                 self.assertTrue(least << 20 < result["confirmed"][0]["peak"]["bytes"] < most << 20, result["confirmed"][0]["peak"])
                 self.assert_ended()
                 started = (self.place / "started").read_text().split()
-                self.assertEqual(len(started), about["runs"])
+                self.assertEqual(len(started), 1 + about["runs"])  # once as it is
                 self.assertEqual(len([one for one in started if one != "-"]), 2)  # one look, one pair
                 (self.place / "started").unlink()
+
+    @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
+    def test_service_runs_on_what_it_is_linked_with(self):
+        """The process that serves is looked at, whatever shell or env(1) started it."""
+        (library,) = [one["library"] for one in self.answer("allocators", "--json")["allocators"] if one["name"] == "jemalloc"]
+        (self.place / "linked.c").write_text("#include <stdlib.h>\n#include <unistd.h>\nint main(void) { return malloc(1 << 24) == 0 || pause(); }\n")
+        subprocess.run(["cc", "-O0", "-o", "linked", "linked.c", "-Wl,--no-as-needed", library], cwd=self.place, check=True)
+        for start in ("exec ./linked", "cd / && env A=b " + str(self.place / "linked") + "; exit 1"):
+            with self.subTest(start):
+                told = self.mallab("confirm", "--json", "-n", 1, "-a", "glibc", "--start", start, "--load", "true")
+                self.assertIn(b"the program runs on jemalloc: it is the baseline", told.stderr)
+                self.assertEqual(json.loads(told.stdout)["baseline"], "jemalloc")
 
     def test_service_is_stopped_and_ready_as_told(self):
         start, client = self.service()
         stop = f"echo stopped >>{self.place}/stops; {client} end"
         about = self.check(self.confirm("--start", start, "--ready", f"echo asked >>{self.place}/asked; {client} ready",
                                         "--load", client + "load", "--stop", stop, pairs=1), 1)
-        self.assertEqual(len((self.place / "stops").read_text().split()), about["runs"])
+        self.assertEqual(len((self.place / "stops").read_text().split()), 1 + about["runs"])
         self.assertGreaterEqual(len((self.place / "asked").read_text().split()), about["runs"])
         self.assert_ended()
 
@@ -301,10 +313,10 @@ class Confirm(lab.Lab):
 
     def test_service_fails(self):
         result = self.mallab("confirm", "-q", *TWO, "--start", "echo no port >&2; exit 4", "--load", "false", status=lab.FAILED)
-        self.assert_one_line(result, "glibc failed: the service ended with exit code 4 before it was ready: no port")
+        self.assert_one_line(result, "confirm: the service ended with exit code 4 before it was ready: no port")
         for start, words in (("false", "exit code 1 before its load did"), ("true", "exit code 0 before its load did, which --stop is for")):
             result = self.mallab("confirm", "-q", *TWO, "--start", start, "--load", "true", status=lab.FAILED)
-            self.assert_one_line(result, "glibc failed: the service ended with " + words)
+            self.assert_one_line(result, "confirm: the service ended with " + words)
         start, client = self.service()
         result = self.mallab("confirm", "-q", *TWO, "--start", start, "--ready", client + "ready", "--load", "echo too much >&2; exit 5",
                              status=lab.FAILED)
@@ -324,7 +336,7 @@ class Confirm(lab.Lab):
         self.addCleanup(lambda: os.kill(int(told.read_text()), signal.SIGKILL))
         load = f"grep -q sleep /proc/$(cat {told})/comm"
         result = self.mallab("confirm", "-q", *TWO, "--start", start, "--load", load, status=lab.FAILED, user=65534, group=65534, extra_groups=[])
-        self.assert_one_line(result, f"glibc failed: process {told.read_text().strip()} of the service runs as another user", "--stop has to end it")
+        self.assert_one_line(result, f"confirm: process {told.read_text().strip()} of the service runs as another user", "--stop has to end it")
 
     def interrupt(self, condition, *arguments):
         """Ctrl-C once the condition holds; the end of mallab, and what it printed."""

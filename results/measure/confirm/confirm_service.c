@@ -36,8 +36,9 @@ struct run {
     pid_t line;                /* ready, load or stop, while it runs: no part of the tree; 0: none */
     double beside_ns;          /* processor time of ready, load and stop */
     double tree_ns, peak_bytes;
-    bool is_loaded;     /* the load has ended well */
-    bool lacks_library; /* the process with most memory has not loaded it */
+    bool is_loaded; /* the load has ended well */
+    const char
+        *library; /* of those looked for the first that the process with most memory had loaded; NULL: none */
 };
 
 /* ---- the tree -------------------------------------------------------------------------------- */
@@ -105,8 +106,8 @@ static bool rests(const struct run *run)
     return waiting == count;
 }
 
-/* Reads what the tree has taken so far. library: NULL is not looked for. */
-static void read_tree(struct run *run, const char *library)
+/* Reads what the tree has taken so far. libraries: to be looked for, NULL behind; NULL: none are. */
+static void read_tree(struct run *run, const char *const *libraries)
 {
     size_t count;
     struct fp_proc_status status;
@@ -121,10 +122,12 @@ static void read_tree(struct run *run, const char *library)
         const uint64_t shared = status.file + status.shared;
         bytes += status.peak > shared ? (double)(status.peak - shared) : 0;
         most_shared = shared > most_shared ? shared : most_shared;
-        if (library != NULL && status.peak > most_bytes) {
-            most_bytes = status.peak;
-            run->lacks_library = fp_proc_maps(tree[i].pid, library, NULL) == 0;
-        }
+        if (libraries == NULL || status.peak <= most_bytes)
+            continue;
+        most_bytes = status.peak;
+        run->library = NULL;
+        for (const char *const *one = libraries; *one != NULL && run->library == NULL; one++)
+            run->library = fp_proc_maps(tree[i].pid, *one, NULL) != 0 ? *one : NULL;
     }
     run->peak_bytes = fmax(run->peak_bytes, bytes + (double)most_shared);
 }
@@ -147,14 +150,18 @@ static pid_t signal_tree(const struct run *run, int number)
 
 /* ---- commands beside it ---------------------------------------------------------------------- */
 
-/* A line for the shell. environment: taken over. Returns whether it runs. */
+/* A line for the shell. environment: taken over; NULL: our own. Returns whether it runs. */
 static bool start_line(const char *line, char **environment, const char *errors, struct fp_process_plan plan,
                        struct fp_process *ret_process, char **ret_reason)
 {
     char shell[] = "sh", option[] = "-c", *copy = res_strdup(line);
     char *arguments[] = {shell, option, copy, NULL};
     const struct res_command command = {
-        .path = SHELL, .arguments = arguments, .environment = environment, .errors = errors};
+        .path = SHELL,
+        .arguments = arguments,
+        .environment = environment != NULL ? environment : environ,
+        .errors = errors,
+    };
     const bool runs = res_command_start(&command, plan, ret_process, ret_reason) == 0;
     res_strings_free(environment);
     free(copy);
@@ -367,8 +374,10 @@ static pid_t end(struct run *run, bool by_command)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
+/* candidate: NULL: as it is. libraries: to be looked for when the load has ended. */
 static enum res_real_state run_served(struct run *run, const struct res_candidate *candidate,
-                                      struct res_confirm_run *ret, char **ret_reason)
+                                      const char *const *libraries, struct res_confirm_run *ret,
+                                      char **ret_reason)
 {
     struct rusage before, after;
     if (run->service->left != NULL) {
@@ -377,15 +386,15 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
     }
     (void)getrusage(RUSAGE_CHILDREN, &before);
     const uint64_t begin_ns = fp_now_ns();
-    if (!start_line(run->service->start, res_command_environment(candidate), run->errors,
-                    (struct fp_process_plan){.dies_with_us = true}, &run->process, ret_reason))
+    if (!start_line(run->service->start, candidate != NULL ? res_command_environment(candidate) : NULL,
+                    run->errors, (struct fp_process_plan){.dies_with_us = true}, &run->process, ret_reason))
         return RES_REAL_FAILED;
     enum res_real_state state = load(run, ret_reason);
     const double wall_ns = (double)(fp_now_ns() - begin_ns);
     if (state == RES_REAL_OK && has_ended_soon(run, begin_ns, ret_reason))
         state = RES_REAL_FAILED;
     if (state == RES_REAL_OK)
-        read_tree(run, candidate->path);
+        read_tree(run, libraries);
     const pid_t left = end(run, state == RES_REAL_OK);
     (void)getrusage(RUSAGE_CHILDREN, &after);
     fp_process_release(&run->process);
@@ -399,7 +408,7 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
     }
     if (state != RES_REAL_OK)
         return state;
-    if (run->lacks_library) {
+    if (candidate != NULL && run->library == NULL) {
         *ret_reason = res_printf("the service's largest process has not loaded '%s'", candidate->path);
         return RES_REAL_FAILED;
     }
@@ -409,24 +418,42 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
     return state;
 }
 
-static enum res_real_state run_once(void *context, const struct res_candidate *candidate,
-                                    enum res_confirm_what what, struct res_confirm_run *ret,
-                                    char **ret_reason)
+/* A whole run. ret_library: which of the libraries was found. The others are run_served's. */
+static enum res_real_state run_whole(struct res_confirm_service *service,
+                                     const struct res_candidate *candidate, const char *const *libraries,
+                                     struct res_confirm_run *ret, const char **ret_library, char **ret_reason)
 {
-    struct res_confirm_service *service = context;
     struct run run = {
         .service = service,
         .errors = res_path_join(service->directory, "service.stderr"),
         .own_errors = res_path_join(service->directory, "stderr"),
         .process = FP_PROCESS_NONE,
     };
-    (void)what; /* each run tells both */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    const enum res_real_state state = run_served(&run, candidate, ret, ret_reason);
+    const enum res_real_state state = run_served(&run, candidate, libraries, ret, ret_reason);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
     free(run.errors);
     free(run.own_errors);
+    *ret_library = run.library;
     return state;
+}
+
+static enum res_real_state run_once(void *context, const struct res_candidate *candidate,
+                                    enum res_confirm_what what, struct res_confirm_run *ret,
+                                    char **ret_reason)
+{
+    const char *const libraries[] = {candidate->path, NULL};
+    const char *library;
+    (void)what; /* each run tells both */
+    return run_whole(context, candidate, libraries, ret, &library, ret_reason);
+}
+
+enum res_real_state res_confirm_service_as_it_is(struct res_confirm_service *service,
+                                                 const char *const *libraries, const char **ret_library,
+                                                 char **ret_reason)
+{
+    struct res_confirm_run figures;
+    return run_whole(service, NULL, libraries, &figures, ret_library, ret_reason);
 }
 
 struct res_confirm_runner res_confirm_service_runner(struct res_confirm_service *service)

@@ -132,6 +132,11 @@ struct res_confirm_service {
  * least a minute. */
 uint64_t res_confirm_load_patience_ns(const struct res_confirm_service *service);
 
+/* res_confirm_service_as_it_is - one run of it without any candidate, load and end included. Otherwise as res_confirm_command_as_it_is. */
+enum res_real_state res_confirm_service_as_it_is(struct res_confirm_service *service,
+                                                 const char *const *libraries, const char **ret_library,
+                                                 char **ret_reason);
+
 /* res_confirm_service_runner - runs of it; service is borrowed, and changed, as long as the runner is used. */
 struct res_confirm_runner res_confirm_service_runner(struct res_confirm_service *service);
 
