@@ -132,7 +132,8 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
         .shown = !cli_is_json(&settings->answer),
     };
     result->asked.not_confirmed = step.runs.candidate_count < 2 ? "no other allocator is advised"
-                                  : ab->cut != NULL             ? "it ends by Ctrl-C only"
+                                  : result->stopped             ? "interrupted before"
+                                  : ab->cut != NULL             ? "Ctrl-C ended its recording"
                                                                 : NULL;
     return cli_stopped_by == 0 && result->asked.not_confirmed == NULL
                ? cli_confirm_run(ab->verb, &step, result)
@@ -409,6 +410,8 @@ static bool run_rounds(struct cli_ab *ab, struct res_result *ret_result)
     const bool any = !ret_result->stopped || ret_result->workloads[0].rounds > 0;
     if (!any)
         cli_say(ab->verb, "stopped before the first round was finished: there is no result");
+    else if (ret_result->stopped)
+        cli_say(ab->verb, "interrupted: the rounds finished before are kept");
     return any;
 }
 
@@ -423,7 +426,7 @@ static int run_experiment(struct cli_ab *ab)
         int confirmed = CLI_DONE;
         result.asked = (struct res_asked){
             .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
-        if (settings->confirm.wanted && !result.stopped)
+        if (settings->confirm.wanted)
             confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);
         code = cli_result_give(ab->verb, &settings->answer, &result, res_table_text);
         if (code == CLI_DONE)

@@ -86,6 +86,30 @@ TEST(shares_are_of_the_allocator_that_was_recorded)
     }
 }
 
+/* Each died by a limit: another baseline would not help, and the one it ran on was replayed. */
+TEST(where_all_died_no_other_baseline_is_offered)
+{
+    static const char *const SAID[][2] = {
+        {"no candidate survives the limit of 10.0 MB: raise --limit\n",
+         "glibc, which it ran on, died in its replay"},
+        {"there is none: every candidate failed\n", "glibc, which it ran on, failed in its replay"},
+    };
+    for (int i = 0; i < 2; i++) {
+        json_t *workload = program_of(&FAST, 1,
+                                      json_of("{'process': %s, 'runs_on': {'name': 'glibc'}}", PROCESS));
+        for (size_t k = 0; k < 2; k++)
+            json_more(json_array_get(json_at(workload, "candidates"), k),
+                      json_of("{'failed': 'it ended', 'failure': {'cause': '%s'}}", i == 0 ? "oom" : "exit"));
+        json_auto_t *all = json_pack("{s:s, s:[o]}", "baseline", "glibc", "workloads", workload);
+        if (i == 0)
+            json_more(all, json_of("{'limit_bytes': 10000000, 'limit_by': 'cgroup'}"));
+        const struct res_result *result = typed(all);
+        CHECK_STR(verdict_words(result->workloads), SAID[i][0]);
+        OWNED_TEXT *share = res_verdict_share(result, result->workloads);
+        CHECK(strstr(share, SAID[i][1]) != NULL);
+    }
+}
+
 /* The program holds them as well, and no table of the heap has them: they are in what a faster one costs. */
 TEST(what_libraries_hold_of_files_is_no_saving)
 {

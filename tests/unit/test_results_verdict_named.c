@@ -98,6 +98,62 @@ TEST(shares_of_time_are_of_what_the_program_took_in_its_runs)
     CHECK(strstr(verdict_words(known), "time: fast saves 40 ms of CPU, 4-10 %, for 20.0 MB more") != NULL);
 }
 
+/* Calls of fast take 60 % of 100 ms, of 400 to 1,000 ms: 4 to 10 % less. Of a program that gains other than that both are told. */
+TEST(what_the_program_gains_stands_beside_what_its_calls_do)
+{
+    static const struct {
+        double ratio;
+        const char *words;
+    } CASES[] = {
+        {0.64,
+         "fast takes 36 % less time (35-37), calls alone 8.0 % less; the rest is the program's own code, "
+         "e.g. "
+         "where objects lie"},
+        {0.92, "fast takes 8.0 % less time (7-9)"},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        json_auto_t *result = json_of(
+            "{'baseline': 'glibc', 'confirmation': {'runs': 8, 'timed_by': 'wait4'}, 'confirmed': ["
+            "{'candidate': 'fast', 'control': false, 'runs': 8, 'time': {'ratio': %g, 'ratio_low': %g, "
+            "'ratio_high': %g}, 'verdict': {'time': 'faster', 'peak': 'undecided'}}, "
+            "{'candidate': 'glibc', 'control': true, 'runs': 8, 'time': {'baseline_ns': 5e8, "
+            "'baseline_samples_ns': [4e8, 5e8, 5e8, 1e9]}, 'verdict': {'time': 'undecided', 'peak': "
+            "'undecided'}}]}",
+            CASES[i].ratio, CASES[i].ratio - 0.01, CASES[i].ratio + 0.01);
+        json_object_set_new(result, "workloads",
+                            json_pack("[o]", program_of(&FAST, 1, json_of("{'process': %s}", PROCESS))));
+        CHECK_STR(typed_note(typed(result)->workloads, "confirmed"), CASES[i].words);
+    }
+}
+
+/* No more were asked for, Ctrl-C came, or the time was over. */
+TEST(too_few_pairs_are_told_as_what_they_are)
+{
+    static const char *const CASES[][2] = {
+        {"'pairs_asked': 3", "no verdict, 3 pairs ran, 8 are needed"},
+        {"'pairs_asked': 0, 'stopped': true, 'budget_ns': 6e10", "no verdict, 3 pairs ran, 8 are needed"},
+        {"'pairs_asked': 0, 'budget_ns': 6e10", "no verdict, 3 pairs ran in time, 8 are needed"},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        char words[256];
+        json_auto_t *result = json_of(
+            "{'baseline': 'glibc', 'confirmation': {'runs': 8, 'timed_by': 'wait4', %s}, 'confirmed': ["
+            "{'candidate': 'fast', 'control': false, 'runs': 3, 'time': {'samples_ns': [1, 1, 1], "
+            "'baseline_samples_ns': [1, 1, 1]}, 'peak': {'samples_bytes': [1, 1, 1, 1], "
+            "'baseline_samples_bytes': [1, 1, 1, 1]}, 'verdict': {'time': 'undecided', 'peak': "
+            "'undecided'}}, "
+            "{'candidate': 'glibc', 'control': true, 'runs': 3, 'verdict': {'time': 'undecided', 'peak': "
+            "'undecided'}}]}",
+            CASES[i][0]);
+        const struct res_result *known = typed(result);
+        snprintf(words, sizeof words, "time: %s", CASES[i][1]);
+        CHECK_STR(known->notes[0].text, words);
+        snprintf(words, sizeof words, "memory: %s", CASES[i][1]);
+        CHECK_STR(known->notes[1].text, words);
+        CHECK(strstr(known->notes[2].text, "in time") == NULL || i == 2);
+    }
+}
+
 TEST(what_the_program_contradicts_is_not_advised_for_rest_either)
 {
     CHECK(strstr(verdict_words(confirmed_with("undecided")), "at rest") != NULL);
@@ -160,6 +216,22 @@ static const char *hint_of(json_t *workload, double cpu_ns, const char *cut)
     result->asked = (struct res_asked){.command = "sort big", .cut = cut, .run_ns = cut != NULL ? 6e8 : 0};
     res_notes_fill(result);
     return typed_note(result->workloads, "confirm");
+}
+
+/* Who asked for it in vain is told why, and not to ask for it. */
+TEST(what_was_asked_for_is_not_proposed)
+{
+    json_auto_t *all = json_pack("{s:s, s:[o]}", "baseline", "glibc", "workloads",
+                                 program_of(&FAST, 1, json_of("{'process': %s}", PROCESS)));
+    struct res_result *result = typed(all);
+    CHECK(strstr(verdict_words(result->workloads), "try --confirm") != NULL);
+    result->asked = (struct res_asked){.command = "sort big", .not_confirmed = "Ctrl-C ended its recording"};
+    res_notes_fill(result);
+    CHECK(strstr(verdict_words(result->workloads), "try --confirm") == NULL);
+    CHECK_STR(typed_note(result->workloads, "confirmed"), "no: Ctrl-C ended its recording");
+    OWNED_TEXT *text = res_table_text(result, &(struct res_style){0});
+    CHECK(strstr(text, "--confirm") == NULL);
+    result->asked = (struct res_asked){0};
 }
 
 /* A command that computes when it is stopped is no service. What one of many processes took is no run's time. */

@@ -140,7 +140,8 @@ extern const struct res_slot __start_res_slots[], __stop_res_slots[];
 typedef bool res_when_fn(const struct res_about *about);
 typedef bool res_next_fn(struct res_about *about);
 extern res_when_fn res_baseline_failed, res_nothing_matters, res_few_rounds, res_is_free, res_peak_alone,
-    res_peak_is_free, res_rest_alone, res_rest_too, res_parts_differ, res_whole_limit, res_control_held;
+    res_peak_is_free, res_rest_alone, res_rest_too, res_parts_differ, res_whole_limit, res_all_failed,
+    res_control_held;
 extern res_next_fn res_each_candidate, res_each_tried, res_each_crashing, res_each_disturbance,
     res_each_missing, res_each_confirmed, res_each_confirmed_tried, res_each_fleet_candidate, res_each_mixed;
 

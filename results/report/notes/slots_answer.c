@@ -38,7 +38,14 @@ static size_t count_of(const struct res_result_workload *workload, bool died)
 
 bool res_whole_limit(const struct res_about *about)
 {
-    return count_of(about->workload, true) > 0 && count_of(about->workload, false) == 0;
+    return about->result->limit_bytes > 0 && count_of(about->workload, true) > 0 &&
+           count_of(about->workload, false) == 0;
+}
+
+/* No limit did it. */
+bool res_all_failed(const struct res_about *about)
+{
+    return count_of(about->workload, false) == 0 && !res_whole_limit(about);
 }
 
 SLOT_IF(limit, about->result->limit_bytes > 0, "%s", FP_BYTES((double)about->result->limit_bytes))
@@ -137,7 +144,8 @@ SLOT_IF(time_saved, isfinite(about->answer->saved), "%s", RES_DURATION(two_digit
 SLOT_IF(time_lost, true, "%s", RES_DURATION(two_digits(-about->answer->saved)))
 SLOT_DO(time_saved_share, add_time_part(about, words, res_answer_share(about->answer)))
 SLOT_IF(tried, about->result->confirmed_count > 0, "undecided")
-SLOT_IF(untried, about->result->confirmed_count == 0, "try --confirm")
+SLOT_IF(untried, about->result->confirmed_count == 0 && about->result->asked.not_confirmed == NULL,
+        "try --confirm")
 SLOT_IF(bytes_saved, isfinite(about->answer->saved), "%s", FP_BYTES(about->answer->saved))
 SLOT(bytes_saved_share)
 {
@@ -192,7 +200,7 @@ SLOT(starts) /* the calls of one are faster, and its start takes what they save 
 
 bool res_baseline_failed(const struct res_about *about)
 {
-    return about->workload->verdict == NULL;
+    return about->workload->verdict == NULL && count_of(about->workload, false) > 0;
 }
 
 bool res_nothing_matters(const struct res_about *about)

@@ -58,7 +58,8 @@ static void add_change(struct res_text *words, const struct res_confirmed_figure
 {
     const double sign = figure->ratio < 1 ? -100 : 100, percent = sign * (figure->ratio - 1);
     const double low = sign * (figure->interval.low - 1), high = sign * (figure->interval.high - 1);
-    say("%.*f %% %s %s", percent < 9.95, percent, figure->ratio < 1 ? "less" : "more", what);
+    say("%.*f %% %s%s%s", percent < 9.95, percent, figure->ratio < 1 ? "less" : "more",
+        what != NULL ? " " : "", what != NULL ? what : "");
     if (with_range && round(fmin(low, high)) < round(fmax(low, high)))
         say(" (%.0f-%.0f)", fmax(fmin(low, high), 0), fmax(low, high));
 }
@@ -78,15 +79,20 @@ static bool is_open(const struct res_confirmed *one)
     return !one->is_control && one->failed == NULL && !is_shown(one->time_verdict);
 }
 
-static void add_few(struct res_text *words, uint64_t pairs)
+/* "3 pairs ran, 8 are needed": as many as were asked for, until Ctrl-C, or in time. */
+static void add_few(const struct res_about *about, struct res_text *words, uint64_t pairs)
 {
-    say("%s of %u pairs", pairs == 0 ? "none" : FP_GROUPED(pairs), RES_ROUNDS_FOR_VERDICT);
+    const struct res_confirmation *ran = about->result->confirmation;
+    const bool late = ran->budget_ns > 0 && !ran->stopped &&
+                      (ran->pairs_asked == 0 || pairs < ran->pairs_asked);
+    say("%s pair%s ran%s, %u are needed", pairs == 0 ? "no" : FP_GROUPED(pairs), pairs < 2 ? "" : "s",
+        late ? " in time" : "", RES_ROUNDS_FOR_VERDICT);
 }
 
 SLOT(few_pairs)
 {
     if (is_open(about->one) && about->one->runs < RES_ROUNDS_FOR_VERDICT)
-        add_few(words, about->one->runs);
+        add_few(about, words, about->one->runs);
 }
 SLOT(one_time)
 {
@@ -98,6 +104,46 @@ SLOT(one_resolves)
     const double resolution = resolution_of(about->one, control_of(about));
     if (is_open(about->one) && about->one->runs >= RES_ROUNDS_FOR_VERDICT && isfinite(resolution))
         say("%.*f %%", resolution < 0.00995, 100 * resolution);
+}
+
+/* The change of the program's time that a candidate's replay told, as a confirmation would tell it; NAN: it told none. */
+static struct res_confirmed_figure replayed(const struct res_about *about)
+{
+    const struct res_result_workload *workload = about->workload;
+    const struct res_result_entry *entry = res_result_entry_named(workload, about->one->candidate);
+    const double share = res_part_of_time(about->result, workload),
+                 least = share * workload->share_time_low / workload->share_time,
+                 most = share * workload->share_time_high / workload->share_time;
+    if (entry == NULL || entry->failed != NULL || workload->no_trust_time != NULL ||
+        workload->processes > 1 || !isfinite(share))
+        return (struct res_confirmed_figure){.ratio = NAN, .interval = {NAN, NAN}};
+    const struct res_difference *time = &entry->figures.with_starts;
+    const double low = time->interval.low - 1, high = time->interval.high - 1;
+    return (struct res_confirmed_figure){
+        .ratio = 1 + share * (time->ratio - 1),
+        .interval = {1 + low * (low < 0 ? most : least), 1 + high * (high < 0 ? least : most)},
+    };
+}
+
+/* Tells whether the program shows another change than the calls alone, beyond the ranges of both. */
+static bool is_beyond_calls(const struct res_about *about)
+{
+    const struct res_confirmed *one = about->one;
+    const struct res_interval calls = replayed(about).interval;
+    const double apart = fmax(one->time.interval.low - calls.high, calls.low - one->time.interval.high);
+    return isfinite(calls.low) && apart > RES_SAVING_WORTH;
+}
+
+SLOT(one_time_alike)
+{
+    if (!is_beyond_calls(about))
+        say_one_time(about, words);
+}
+SLOT(calls_alone)
+{
+    const struct res_confirmed_figure calls = replayed(about);
+    if (is_beyond_calls(about))
+        add_change(words, &calls, NULL, false);
 }
 
 static void add_looks(struct res_text *words, uint64_t looks)
@@ -122,16 +168,29 @@ SLOT(one_peak)
     }
 }
 
-/* The fewest looks that a candidate had at its memory. */
-SLOT(looks)
+/* The fewest pairs that a candidate ran, or looks that it had at its memory. */
+static uint64_t least_of(const struct res_about *about, bool looks)
 {
     uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < about->result->confirmed_count; i++) {
         const struct res_confirmed *one = &about->result->confirmed[i];
-        if (!one->is_control && one->failed == NULL && one->peak.own_count < least)
-            least = one->peak.own_count;
+        const uint64_t own = looks ? one->peak.own_count : one->runs;
+        if (!one->is_control && one->failed == NULL && own < least)
+            least = own;
     }
-    add_looks(words, least == UINT64_MAX ? 0 : least);
+    return least == UINT64_MAX ? 0 : least;
+}
+
+SLOT_DO(least_pairs, add_few(about, words, least_of(about, false)))
+SLOT(least_looks)
+{
+    if (least_of(about, false) < RES_ROUNDS_FOR_VERDICT) {
+        add_few(about, words, least_of(about, false));
+    } else {
+        say("it was looked at ");
+        add_looks(words, least_of(about, true));
+        say(", it takes %u", RES_ROUNDS_FOR_VERDICT);
+    }
 }
 
 /* Adds the candidate of an answer that the program shows to take more. */
@@ -254,8 +313,7 @@ SLOT(pairs_resolve)
     }
     if (least < RES_ROUNDS_FOR_VERDICT) {
         say("unknown: ");
-        add_few(words, least);
-        say(" ran in time");
+        add_few(about, words, least);
     } else if (least < UINT64_MAX && isfinite(resolution)) {
         say("%shanges of time above %.*f %% would show in %s pairs",
             resolution < NOISY ? "c" : "too noisy: only c", resolution < 0.00995, 100 * resolution,

@@ -178,6 +178,13 @@ static uint64_t asked_of(const struct res_about *about)
                                                                        : 0;
 }
 
+SLOT(interrupted)
+{
+    if (asked_of(about) > 0) {
+        say("interrupted after ");
+        add_rounds(words, about->workload->rounds);
+    }
+}
 SLOT_IF(stopped_asked, asked_of(about) > 0, "%s", FP_GROUPED(asked_of(about)))
 
 SLOT(harness)

@@ -363,8 +363,9 @@ static char *more_words(const struct res_result *result, const struct res_style 
     const struct res_result_entry *tried[RES_TRIED_MAX];
     const struct res_result_workload *workload = &result->workloads[0];
     const bool pays = result->workload_count == 1 && res_notes_tried(workload, tried) > 0;
-    const char *confirm = style->of_file ? "mallab confirm runs the program; "
-                                         : "--confirm runs the program itself; ";
+    const char *confirm = result->asked.not_confirmed != NULL ? ""
+                          : style->of_file                    ? "mallab confirm runs the program; "
+                                                              : "--confirm runs the program itself; ";
     const char *first = pays                                         ? confirm
                         : workload->processes > 1 && !style->of_file ? "--process NAME for another; "
                                                                      : "";

@@ -76,9 +76,14 @@ static void leave_out(struct res_text *words, const char *part, const char *inst
 static char *unknown_share(const struct res_result_workload *workload)
 {
     const bool is_whole = res_whole_process(workload) != NULL;
-    if (is_whole && res_recorded_entry(workload) == NULL && workload->runs_on != NULL)
-        return res_printf("malloc's share is unknown: %s, which it ran on, was not replayed",
-                          workload->runs_on->name);
+    const char *name = workload->runs_on != NULL ? workload->runs_on->name : NULL;
+    const struct res_result_entry *own = name != NULL ? res_result_entry_named(workload, name) : NULL;
+    if (is_whole && res_recorded_entry(workload) == NULL && name != NULL)
+        return res_printf("malloc's share is unknown: %s, which it ran on, %s", name,
+                          own == NULL ? "was not replayed"
+                          : own->failure != NULL && res_failure_is_death(own->failure->cause)
+                              ? "died in its replay"
+                              : "failed in its replay");
     return res_strdup(workload->process != NULL && !is_whole
                           ? "malloc's share is unknown: only a part of the run is recorded"
                       : workload->runs_on != NULL /* it was recorded by a collector that reads it */
