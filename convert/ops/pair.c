@@ -291,6 +291,8 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
 static inline void fetch_object(const struct conv_pair *pair, uint64_t address)
 {
     const uint32_t number = conv_live_peek(&pair->track.live, address);
+    if (number == 0)
+        return; /* nothing stands there, and there may be no object yet */
     __builtin_prefetch(&pair->track.live.bytes[number], 1);
     if (pair->writer == NULL)
         return;

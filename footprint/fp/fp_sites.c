@@ -76,9 +76,12 @@ bool fp_stacks_module(struct fp_stacks *stacks, const struct fp_module *module, 
         return false;
     stacks->sites.modules = stacks->modules;
     stacks->modules[number] = *module;
-    stacks->modules[number].path = strndup(module->path, path_bytes);
-    if (stacks->modules[number].path == NULL)
+    char *path = malloc(path_bytes + 1);
+    if (path == NULL)
         return false;
+    memcpy(path, module->path, path_bytes); /* which no zero byte needs to end */
+    path[path_bytes] = '\0';
+    stacks->modules[number].path = path;
     stacks->sites.module_count++;
     return fp_index_add(&stacks->index, hash, number);
 }

@@ -449,8 +449,8 @@ static size_t add_candidate(struct res_document *document, const struct res_hist
 static void add_legend(struct res_document *document, const struct res_history *history, size_t moves)
 {
     bool any_change = false, any_peak = false, any_other = false;
-    for (const struct res_history_point *one = history->points; one < history->points + history->point_count;
-         one++) {
+    for (size_t i = 0; i < history->point_count; i++) {
+        const struct res_history_point *one = &history->points[i];
         any_change |= !one->is_baseline && isfinite(one->figures.time.ratio);
         any_peak |= !one->is_baseline && isfinite(one->figures.peak.ratio);
         any_other |= one->changed.count > 0;

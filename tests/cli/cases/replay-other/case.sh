@@ -8,5 +8,5 @@ export TMPDIR="$PWD/tmp"
 "$MALLAB" convert -q --to text -o some.txt web.mtrace
 "$MALLAB" convert -q -o group/one.wl web.mtrace
 "$MALLAB" convert -q -o group/other.wl web.mtrace
-for file in web.mtrace ui.txt.gz old.rep some.txt group; do try replay --json "$file"; done
+for file in web.mtrace ui.txt.gz old.rep some.txt group; do try replay -a none --json "$file"; done
 ls tmp
