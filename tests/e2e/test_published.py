@@ -25,13 +25,13 @@ class Published(Lab):
             self.assertEqual(schema.faults("mallab-experiment-1", made, is_closed=False), [], path)
 
     def test_readme_prints_its_figures(self):
-        """What README shows is what is printed of the result that it names; only what the verb takes more is ab's there."""
+        """What README shows is what is printed of the result that it names; only its last row is that of ab -o."""
         shown = self.mallab("report", PUBLISHED / "quickstart.json").stdout.decode().splitlines()
         table = [line[4:] for line in (SOURCE / "README.md").read_text().splitlines() if line.startswith("    ") or not line]
         first = table.index(shown[0])
         more = first + len(shown) - 1
         self.assertEqual(table[first:more], shown[:-1])
-        self.assertRegex(table[more], "^more  .*-o FILE")
+        self.assertRegex(table[more], "^more  .*mallab report --format html FILE")
         self.assertRegex(shown[-1], "^more  ")
 
     def test_perl_shows_what_allocators_trade(self):
